@@ -1,4 +1,4 @@
-"""fitgym: choosing what a test generator should optimise, as a reinforcement-learning problem.
+"""fitgym: choose what a test generator optimises, as a reinforcement-learning problem.
 
 In Python:
 
@@ -24,7 +24,7 @@ __version__ = "0.1.0"
 
 
 def __getattr__(name: str) -> Any:
-    """Load what is used, when it is used: the worker process imports this package and must stay small."""
+    """Import `Run` and `generate` on first use: the worker process imports this package and must stay small."""
     if name in ("Run", "generate"):
         from fitgym.run import generation
 

@@ -10,7 +10,7 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """The command line of `fitgym.cli`; whoever interrupts before that is loaded gets no traceback either."""
+    """Run the command line of `fitgym.cli`; Ctrl-C while it is being imported shows no traceback either."""
     if sys.flags.optimize > 1:
         sys.stderr.write(
             "fitgym: Python runs with -OO or PYTHONOPTIMIZE=2, which removes the docstrings that the options come from; "

@@ -1,4 +1,7 @@
-"""The command line: `fitgym generate`, `train`, `evaluate`, `headroom`, `report`, `replay`, `play`, `validate`, `cost`, `list`, `doctor`, `study`, and `course`."""
+"""The command line: the app, its smaller commands, and the translation of errors into exit codes.
+
+The larger commands are in `fitgym.commands`. Defined here are `validate`, `cost`, `list` and `doctor`.
+"""
 
 from __future__ import annotations
 
@@ -33,14 +36,14 @@ from fitgym.errors import ExecutionError, InputError, SubjectError
 __all__ = ["app", "main"]
 
 START = """First steps:
-  fitgym doctor                       does everything work here?
-  fitgym generate textwrap            a suite for a module, in a minute
-  fitgym generate --jobs 2            suites for the project in this folder
-  fitgym report                       what its tests cover and miss
+  fitgym doctor                       check that fitgym works on this machine
+  fitgym generate textwrap            generate a suite for a module in one minute
+  fitgym generate --jobs 2            generate suites for the project in this folder
+  fitgym report                       show what its tests cover and miss
   fitgym play textwrap                choose the fitness functions yourself
-  fitgym list                         what there is to choose from
-  fitgym COMMAND --help               with examples
-  fitgym --install-completion         the tab key completes commands and options
+  fitgym list                         list goals, agents, searches and other choices
+  fitgym COMMAND --help               show the options of a command, with examples
+  fitgym --install-completion         complete commands and options with the tab key
 """
 
 app = App(
@@ -57,10 +60,10 @@ GENERATING: dict[Callable[..., int], str] = {
     check: CHECK_EXAMPLES,
     update: UPDATE_EXAMPLES,
 }
-"""The commands about generated tests; they take their options from pyproject.toml too."""
+"""Commands about generated tests; they also read options from pyproject.toml."""
 
 TELLING: dict[Callable[..., int], str] = {diff: DIFF_EXAMPLES, report: REPORT_EXAMPLES}
-"""Likewise, but what they write is no suite."""
+"""Commands that write no suite; they also read options from pyproject.toml, except for output files."""
 
 _known = frozenset(name for command in (*GENERATING, *TELLING) for name in inspect.signature(command).parameters)
 for _command, _examples in GENERATING.items():
@@ -75,7 +78,7 @@ app.command(evaluate, help_epilogue=EVALUATE_EXAMPLES)
 app.command(headroom, help_epilogue=HEADROOM_EXAMPLES)
 app.command(replay, help_epilogue=REPLAY_EXAMPLES)
 app.command(play, help_epilogue=PLAY_EXAMPLES)
-app.register_install_completion_command(help="Complete commands and options in this shell from now on.")
+app.register_install_completion_command(help="Install tab completion of commands and options for this shell.")
 
 VALIDATE_EXAMPLES = """Examples:
   fitgym validate results/mio-small
@@ -86,20 +89,20 @@ VALIDATE_EXAMPLES = """Examples:
 
 @app.command(help_epilogue=VALIDATE_EXAMPLES)
 def validate(*records: Path, path: Path | None = None, board: Path | None = None, limit: float = 1800.0) -> int:
-    """See whether records are what they claim: make every run again, agent and all, and compare every field.
+    """Check records: repeat every run, including the agent's decisions, and compare every field.
 
-    What cannot be compared is named as unchecked.
+    Fields that cannot be compared are listed as unchecked.
 
     Parameters
     ----------
     records
-        Folders of studies, records of fitgym generate (.json), or files with a record in each line (.jsonl).
+        Folders of studies, records of fitgym generate (.json), or files with one record per line (.jsonl).
     path
-        A folder that is searched first for the subjects.
+        Folder to search first for the subjects.
     board
         File for the leaderboard, Markdown: the agents of the valid records by goal, on stdlib-v1:test.
     limit
-        Seconds for each record; one that takes longer is not valid.
+        Seconds for each record; a record that takes longer is not valid.
     """
     from fitgym.run.repetition import UNCHECKED
     from fitgym.study.leaderboard import boards, markdown
@@ -109,7 +112,7 @@ def validate(*records: Path, path: Path | None = None, board: Path | None = None
 
     if not records:
         raise InputError(
-            "no records are named: give the folder of a study or a file that fitgym generate --json has written"
+            "no records are given; expected the folder of a study or a file written by fitgym generate --json"
         )
     answers = []
     with Validator(limit) as validator:
@@ -133,20 +136,20 @@ COST_EXAMPLES = """Examples:
 
 @app.command(help_epilogue=COST_EXAMPLES)
 def cost(*suites: Path, runs: int = 15, path: Path | None = None, json: Path | None = None) -> int:
-    """Measure how long the tests of exported suites run, how many lines, and how much memory they take.
+    """Measure the run time, the lines run and the memory of exported suites.
 
-    Each run has a fresh interpreter.
+    Each run uses a fresh interpreter.
 
     Parameters
     ----------
     suites
-        Files of tests.
+        Test files.
     runs
-        How often each is run for time, and as often for memory.
+        Number of runs of each suite to measure time, and again to measure memory.
     path
-        A folder that is searched first for the subjects.
+        Folder to search first for the subjects.
     json
-        File for the lines, and the medians of the others with their 95 % intervals.
+        File for the number of lines, and the medians of time and memory with their 95 % intervals.
     """
     from dataclasses import asdict
 
@@ -155,7 +158,7 @@ def cost(*suites: Path, runs: int = 15, path: Path | None = None, json: Path | N
     from fitgym.suite.text.export import write
 
     if not suites:
-        raise InputError("no suite is named: give the path of an exported file, such as test_textwrap.py")
+        raise InputError("no suite is given; expected the path of an exported file, such as test_textwrap.py")
 
     def shown(quantity: Quantity, unit: float) -> str:
         return f"{quantity.median / unit:.4g} [{quantity.low / unit:.4g}, {quantity.high / unit:.4g}]"
@@ -200,14 +203,14 @@ def list_(
     name: str = "",
     /,
 ) -> int:
-    """List what there is to choose from: everything, one kind, or all about one.
+    """List the available choices: all kinds, one kind, or the details of one entry.
 
     Parameters
     ----------
     what
-        A kind of things; without one, all kinds with their names and where they are chosen.
+        The kind to list. Without it, all kinds are listed with their names and the option that selects them.
     name
-        One of them: its options with their defaults, its formula and its source.
+        An entry of this kind: shows its options with their defaults, its formula and its source.
     """
     from fitgym.commands.listing import describe, explain, overview
 
@@ -229,12 +232,12 @@ DOCTOR_EXAMPLES = """Examples:
 
 @app.command(help_epilogue=DOCTOR_EXAMPLES)
 def doctor(*, json: Annotated[bool, Parameter(negative=())] = False) -> int:
-    """Say what works on this machine, what does not, and what to do about it.
+    """Check what works on this machine, what does not, and how to fix it.
 
     Parameters
     ----------
     json
-        The same for machines.
+        Print the findings as JSON.
     """
     from fitgym.commands.doctor import as_json, as_text, examine
 
@@ -247,8 +250,9 @@ def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit: 0 done, 1 a finding, 2 bad input, 130 interrupted, 128 + n ended by signal n.
 
     Raises:
-        KeyboardInterrupt: the user interrupted before anything was found; `fitgym.__main__` says so.
+        KeyboardInterrupt: the user interrupted before there was a result; `fitgym.__main__` reports it.
     """
+    # As an exception, so that `with` blocks end worker processes and remove temporary folders.
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _end)
     try:
@@ -264,12 +268,12 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _end(number: int, frame: FrameType | None) -> NoReturn:
-    """End at once, but in order: no process and no folder is left behind."""
+    """Exit with 128 + `number`; `SystemExit` runs the cleanup of worker processes and temporary folders."""
     raise SystemExit(128 + number)
 
 
 def _complain(message: str, traceback: str = "") -> int:
-    """One sentence on stderr, after the subject's own traceback if it has one."""
+    """Write one sentence to stderr, after the subject's own traceback if there is one; return the exit code."""
     if traceback:
         sys.stderr.write(traceback.rstrip() + "\n\n")
     sys.stderr.write(f"fitgym: {message}\n")

@@ -1,15 +1,15 @@
-"""Every error that fitgym raises on purpose.
+"""Exceptions that fitgym raises on purpose.
 
     FitgymError
-    ├── InputError            what the user asked for cannot be done; the command line exits with 2
-    │   ├── UnknownName       an extension, catalogue or format that does not exist
+    ├── InputError            the request cannot be met; the command line exits with 2
+    │   ├── UnknownName       an extension, catalogue or format does not exist
     │   ├── SubjectError      the module or class under test cannot be used
-    │   └── BudgetError       a budget that cannot be read
-    ├── ExecutionError        the worker process cannot be kept alive
+    │   └── BudgetError       a budget cannot be parsed
+    ├── ExecutionError        the worker process keeps dying
     ├── OutOfBudget           the budget was used up before the work was done
-    └── ResetNeeded           an environment was stepped after its episode had ended
+    └── ResetNeeded           an environment was stepped after the end of its episode
 
-A failure *inside* the code under test is data (a field of its trace), never one of these.
+A failure *inside* the code under test is data (a field of its trace), never one of these errors.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ __all__ = [
 
 
 class FitgymError(Exception):
-    """The root of the tree: catch this to catch everything that fitgym raises on purpose."""
+    """Base class of all errors that fitgym raises on purpose."""
 
 
 class InputError(FitgymError):
@@ -39,12 +39,12 @@ class InputError(FitgymError):
 
 
 class UnknownName(InputError):
-    """A name that is not registered; the message offers the nearest known one and lists them all.
+    """A name that is not registered; the message suggests the closest known name and lists all of them.
 
     Args:
-        noun: what was looked for, for example "fitness function".
-        name: the name that was given.
-        known: every name that would have been accepted.
+        noun: the kind of thing that was looked up, for example "fitness function".
+        name: the unknown name.
+        known: all accepted names.
     """
 
     def __init__(self, noun: str, name: str, known: Iterable[str]) -> None:
@@ -57,12 +57,12 @@ class UnknownName(InputError):
         self.known = names
 
     def __reduce__(self) -> tuple[type[UnknownName], tuple[str, str, list[str]]]:
-        """Pickle by the arguments, because the message alone does not rebuild them."""
+        """Pickle by the constructor arguments: the message alone is not enough to rebuild the error."""
         return (UnknownName, (self.noun, self.name, self.known))
 
 
 class SubjectError(InputError):
-    """The subject does not exist, cannot be read, cannot be imported or offers nothing to test."""
+    """The subject does not exist, cannot be read, cannot be imported or has nothing to test."""
 
 
 class BudgetError(InputError):
@@ -70,14 +70,14 @@ class BudgetError(InputError):
 
 
 class ExecutionError(FitgymError):
-    """The worker process died again and again without a test case to blame."""
+    """The worker process died repeatedly, and no test case caused it."""
 
 
 class OutOfBudget(FitgymError):
-    """Time or executions were used up before the work was done; what was done before is kept.
+    """Time or executions were used up before the work was done; finished work is kept.
 
     Attributes:
-        done: of an executor that ran test cases, the result of each, None where it did not run.
+        done: set by an executor that ran test cases: the result of each, None for each test case that did not run.
     """
 
     done: Sequence[Any] = ()

@@ -1,4 +1,4 @@
-"""Immutable values: what never changes, so that a copy of it is itself, and dictionaries of nothing else."""
+"""Immutable values: classes whose instances are shared by deep copies, and dictionaries of such values."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ V = TypeVar("V")
 
 
 def immutable(cls: type[T]) -> type[T]:
-    """Class decorator: `copy.deepcopy` gives back the object itself.
+    """Class decorator: make `copy.deepcopy` return the object itself.
 
-    For values that hold nothing that changes: descriptions of the subject, statements, traces. They are most of what an
-    environment holds, and copied one by one they are most of what a fork of it costs.
+    Use it for values without mutable state: descriptions of the subject, statements, traces. An environment consists
+    mostly of such values. Without the decorator, copying them would be most of the cost of forking it.
 
     Args:
         cls: a frozen dataclass or a named tuple.
@@ -29,7 +29,7 @@ def _itself(value: T, memo: dict[int, Any]) -> T:
 
 
 class Lookup(dict[K, V]):
-    """A dictionary whose keys and values never change: a deep copy of it is a dictionary with the very same ones."""
+    """A dictionary with immutable keys and values: a deep copy is a new dictionary that shares them."""
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return type(self)(self)

@@ -1,7 +1,7 @@
-"""Extensions by file: the name of an extension is the name of the file that defines it.
+"""Registries of extensions: the name of an extension is the name of the file that defines it.
 
-A folder of extensions holds `base.py` with the base class and one file per extension; each file defines exactly one
-public subclass. Files are listed without being imported, and imported only when their name is asked for.
+A folder of extensions holds `base.py` with the base class, and one file per extension. Each file defines exactly one
+public subclass. Files are listed without importing them; a file is imported when its extension is loaded.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ class Registry(Generic[Base]):
     """The extensions of one folder.
 
     Args:
-        package: the folder as an import name, for example "fitgym.fitness".
-        base: the class that every extension in it extends.
-        noun: what one extension is called in messages, for example "fitness function".
-        parts: names of files of the folder that define no extension, besides `base` and those that begin with `_`.
+        package: import name of the folder, for example "fitgym.fitness".
+        base: the base class of all extensions in the folder.
+        noun: the word for one extension in messages, for example "fitness function".
+        parts: names of files that define no extension, besides `base` and names that begin with `_`.
     """
 
     def __init__(self, package: str, base: type[Base], noun: str, *, parts: Collection[str] = ()) -> None:
@@ -38,7 +38,7 @@ class Registry(Generic[Base]):
         self._loaded: dict[str, type[Base]] = {}
 
     def names(self) -> list[str]:
-        """The names of all extensions, sorted; nothing is imported but the folder itself."""
+        """Return the names of all extensions, sorted; only the folder's own package is imported."""
         folder = importlib.import_module(self.package)
         return sorted(
             module.name
@@ -47,7 +47,7 @@ class Registry(Generic[Base]):
         )
 
     def load(self, name: str) -> type[Base]:
-        """The class that the file `name` defines.
+        """Return the class that the file `name` defines.
 
         Raises:
             UnknownName: there is no such file.
@@ -76,7 +76,10 @@ class Registry(Generic[Base]):
 
 
 def keywords(cls: type) -> dict[str, Any]:
-    """The keyword-only arguments of a constructor with their defaults; also those that it hands on to its base class."""
+    """Return the keyword-only arguments of a constructor with their defaults.
+
+    If the constructor takes `**keywords`, those of the base class are included.
+    """
     found: dict[str, Any] = {}
     for owner in cls.__mro__:
         if "__init__" in vars(owner):
@@ -88,23 +91,23 @@ def keywords(cls: type) -> dict[str, Any]:
 
 
 def parse_options(text: str, known: Sequence[str], who: str, words: Collection[str] = ()) -> dict[str, Any]:
-    """Constructor arguments from `key=value,key=value`, the values as JSON: what follows the colon in `name:...`.
+    """Parse constructor options `key=value,key=value`, as written after the colon in `name:...`; values are JSON.
 
     Args:
-        text: may be empty.
-        known: the keys that are accepted.
-        words: those of which the value is a word, without quotation marks.
-        who: of what they are options, for messages, such as "agent 'ucb'".
+        text: the options, may be empty.
+        known: the accepted keys.
+        words: keys whose value is plain text, without quotation marks.
+        who: the owner of the options, for messages, such as "agent 'ucb'".
 
     Raises:
-        InputError: an unknown key, or a value that is not JSON.
+        InputError: a key is unknown, or a value is not JSON.
     """
     found: dict[str, Any] = {}
     for part in filter(None, text.split(",")):
         key, equals, value = part.partition("=")
         if not equals or key not in known:
             accepted = ", ".join(f"{name}=..." for name in known) or "nothing"
-            raise InputError(f"{who} does not understand '{part}' (after the colon: {accepted})")
+            raise InputError(f"{who} has no option '{part}'; expected after the colon: {accepted}")
         try:
             found[key] = value if key in words else json.loads(value)
         except json.JSONDecodeError:

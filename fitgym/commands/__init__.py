@@ -1,4 +1,4 @@
-"""Commands of the command line: each file defines one command, or one part that several commands share.
+"""Commands of the command line: each file defines one command, or code that several commands share.
 
-Only `fitgym.cli` and `fitgym.__main__` import them.
+Only `fitgym.cli` and `fitgym.__main__` import this package.
 """

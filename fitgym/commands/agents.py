@@ -1,4 +1,4 @@
-"""The commands `fitgym train` and `fitgym evaluate`: agents learn, and agents are compared."""
+"""The commands `fitgym train` and `fitgym evaluate`: train an agent, and compare agents."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def train(
     quiet: Annotated[bool, Parameter(name=("--quiet", "-q"), negative=())] = False,
     options: Mapping[str, Any],
 ) -> int:
-    """Train an agent in an environment; with subjects, on another one of a corpus in every episode.
+    """Train an agent in an environment; each episode uses another subject of a corpus, if the environment has subjects.
 
     Parameters
     ----------
@@ -60,33 +60,34 @@ def train(
     env
         The environment, see `fitgym list envs`.
     subjects
-        A corpus, a split of one, a TOML file, or subjects with a comma after each (default: stdlib-v1:train where the
-        environment has a subject).
+        A corpus, a split of one, a TOML file, or a list of subjects, each followed by a comma (default: stdlib-v1:train
+        for an environment with a subject).
     path
-        A folder that is searched first for the subjects.
+        Folder to search first for the subjects.
     steps
-        Decisions to learn from, over all environments.
+        Number of decisions to learn from, over all environments.
     budget
-        Of an episode: 100g (generations) or 3000x (executions of test cases) (default: 100g where the environment has a
-        subject).
+        Budget of an episode: 100g (generations) or 3000x (executions of test cases) (default: 100g for an environment
+        with a subject).
     seed
         The same seed gives the same agent.
     envs
-        Environments at a time, each in a process of its own; for deep agents.
+        Number of parallel environments, each in its own process; for deep agents only.
     executor
-        Where the environments are: local (this machine) or ray (a Ray cluster, one core for each environment; extra `ray`).
+        Where the environments run: local (this machine) or ray (a Ray cluster, one core for each environment; extra
+        `ray`).
     address
-        Of the Ray cluster: auto or HOST:PORT; without it a cluster starts on this machine.
+        Address of the Ray cluster: auto or HOST:PORT. Without it, a cluster is started on this machine.
     output
         Folder for the agent.
     checkpoint
-        Also save it every so many steps, in checkpoints/ of that folder.
+        Number of steps between checkpoints, which are saved in checkpoints/ of the output folder (0: none).
     resume
-        Go on from the last of them, with the steps that are left.
+        Continue from the last checkpoint, with the remaining steps.
     tensorboard
-        Write events for TensorBoard to log/ of that folder; for deep agents.
+        Write events for TensorBoard to log/ of the output folder; for deep agents only.
     quiet
-        No progress on stderr.
+        Show no progress on stderr.
     """
     with held():
         from fitgym.learning.training import Episode, Training, last_checkpoint
@@ -124,7 +125,7 @@ def train(
     except KeyboardInterrupt:
         if (reached := last_checkpoint(request)) is None:
             raise
-        sys.stderr.write(f"fitgym: interrupted; '{reached}' is there to go on from: the same command with --resume\n")
+        sys.stderr.write(f"fitgym: interrupted; run the same command with --resume to continue from '{reached}'\n")
         return INTERRUPTED
     reward = {**options_of(env), **options}.get("reward")
     rewarded = f", reward {reward}" if reward else ""
@@ -166,7 +167,7 @@ def evaluate(
     records: Path | None = None,
     options: Mapping[str, Any],
 ) -> int:
-    """Compare agents: every agent on every subject with every seed, all with the same budget.
+    """Compare agents: run every agent on every subject with every seed, all with the same budget.
 
     Parameters
     ----------
@@ -175,28 +176,29 @@ def evaluate(
     env
         The environment, see `fitgym list envs`.
     subjects
-        A corpus, a split of one, a TOML file, or subjects with a comma after each (default: stdlib-v1:test where the
-        environment has a subject).
+        A corpus, a split of one, a TOML file, or a list of subjects, each followed by a comma (default: stdlib-v1:test
+        for an environment with a subject).
     path
-        A folder that is searched first for the subjects.
+        Folder to search first for the subjects.
     budget
-        For each run: 20000x (executions of test cases) or 200g (generations) (default: 3000x where the environment has a
-        subject).
+        Budget of each run: 20000x (executions of test cases) or 200g (generations) (default: 3000x for an environment
+        with a subject).
     seeds
-        How many seeds, from 0 on.
+        Number of seeds, counted from 0.
     jobs
-        Runs at a time (default: 1, or as many as the cluster has cores).
+        Number of parallel runs (default: 1, or the number of cores of the cluster).
     executor
         Where the runs are made: local (this machine) or ray (a Ray cluster, one core for each run; extra `ray`).
     address
-        Of the Ray cluster: auto or HOST:PORT; without it a cluster starts on this machine.
+        Address of the Ray cluster: auto or HOST:PORT. Without it, a cluster is started on this machine.
     against
-        Agents among them, joined by commas, that the others are put beside: A12, the probability that a run of the other
-        one reaches more, with its 95 % interval, the Holm-adjusted p and the verdict (extra `study`).
+        Baselines among the agents, separated by commas. For each other agent, the output shows A12 (the probability
+        that its run reaches more than a run of the baseline) with its 95 % interval, the Holm-adjusted p and the
+        verdict (extra `study`).
     json
         File for all rows.
     records
-        File for a record of each run, one in a line; `fitgym validate` repeats them.
+        File for the records, one run per line; `fitgym validate` repeats them.
     """
     with held():
         from fitgym.run import evaluation
@@ -209,20 +211,24 @@ def evaluate(
     from fitgym.suite.text.export import write
 
     if seeds < 1:
-        raise InputError(f"seeds is {seeds}, expected how many there should be, at least 1")
+        raise InputError(f"seeds is {seeds}; expected a number of at least 1")
     if budget and not Budget.parse(budget).deterministic:
-        raise BudgetError(f"budget '{budget}' counts seconds, so runs could not be compared: use 3000x or 200g")
+        raise BudgetError(f"budget '{budget}' counts seconds, which makes runs incomparable; use 3000x or 200g")
     writable_file(json)
     if writable_file(records) is not None and not hasattr(kind(env), "record"):
         raise InputError(
-            f"--records: environment '{env}' keeps no records: leave it out, or use an environment of fitgym"
+            f"--records: environment '{env}' keeps no records; leave the option out, or use an environment of fitgym"
         )
     baselines = [name.strip() for name in against.split(",") if name.strip()]
     for name in baselines:
         if name not in agents:
-            raise InputError(f"--against '{name}' is not one of the agents to run: {', '.join(agents) or 'none'}")
+            raise InputError(
+                f"--against '{name}' is not among the agents to run; expected one of: {', '.join(agents) or 'none'}"
+            )
     if baselines and find_spec("scipy") is None:
-        raise InputError("--against needs scipy for its test: pip install 'fitgym[study]', or leave it out")
+        raise InputError(
+            "--against needs scipy for its statistical test; pip install 'fitgym[study]', or leave the option out"
+        )
     if not subjects and has_subject(env):
         subjects = "stdlib-v1:test"
     folder = None if path is None else str(path)
@@ -246,8 +252,8 @@ def evaluate(
         sys.stdout.write(f"{line['agent']:<{width}}  {share:>13}  {median:>6}  {line['runs']:4}  {line['failed']:6}\n")
     for name, (decisions, actions_there) in evaluation.first_tries(rows).items():
         sys.stdout.write(
-            f"{name} had {decisions} decisions in a run and {actions_there} actions to try: this says nothing about learning; "
-            "give a larger --budget or fewer --generations-per-step\n"
+            f"{name} made {decisions} decisions in a run and has {actions_there} actions to try: too few to show "
+            "learning; use a larger --budget or fewer --generations-per-step\n"
         )
     if json is not None:
         write(json_format.dumps([row.to_json() for row in rows], indent=1) + "\n", json)

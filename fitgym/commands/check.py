@@ -1,4 +1,4 @@
-"""The command `fitgym check`: do the generated tests of a project still pass?"""
+"""The command `fitgym check`: run the generated tests of a project and report failures."""
 
 from __future__ import annotations
 
@@ -24,18 +24,19 @@ CHECK_EXAMPLES = """Examples:
 def check(
     subject: str = ".", /, *, path: Path | None = None, output: Path | None = None, junit: Path | None = None
 ) -> int:
-    """Run the generated tests of a project, and show what is different where one fails.
+    """Run the generated tests of a project, and show for each failure what has changed.
 
-    A test that fails shows that the code behaves in another way than when the test was made. Ends with 1 if there is one.
+    A failing test means that the code behaves differently than when the test was generated. The exit code is 1 if a
+    test fails.
 
     Parameters
     ----------
     subject
         A package, or the folder of a project.
     path
-        A folder that is searched first for the package.
+        Folder to search first for the package.
     output
-        The folder of the generated tests (default: the folder generated among the tests of the project).
+        Folder of the generated tests (default: the folder generated inside the project's test folder).
     junit
         File for the outcomes, JUnit XML.
     """
@@ -47,7 +48,9 @@ def check(
     folder = output or project.generated
     files = generated_files(folder)
     if not files:
-        raise InputError(f"'{folder}' has no generated tests; make some by `fitgym generate`, or name it by --output")
+        raise InputError(
+            f"'{folder}' has no generated tests; run `fitgym generate`, or give their folder with --output"
+        )
     found = checked(project, [file.resolve() for file in files], junit)
     sys.stdout.write("".join(f"{line}\n" for line in described(found.failures, project.root)))
     edited = f", {found.edited} of them yours" if found.edited else ""
@@ -59,7 +62,7 @@ def check(
 
 
 def described(failures: Iterable[Failure], root: Path) -> Iterable[str]:
-    """Lines that tell about tests that fail."""
+    """Yield the lines that describe failing tests."""
     for failure in failures:
         file = failure.file.relative_to(root) if failure.file.is_relative_to(root) else failure.file
         whose = " (yours)" if failure.edited else ""

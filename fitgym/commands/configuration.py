@@ -1,4 +1,4 @@
-"""`[tool.fitgym]` in pyproject.toml: options of the commands for projects, for those that the user does not give."""
+"""`[tool.fitgym]` in pyproject.toml: default options of the commands for projects."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ __all__ = ["FILE", "LISTS", "Configuration", "find", "table"]
 FILE = "pyproject.toml"
 
 PATHS = frozenset({"path", "output", "json", "tests"})
-"""Options that are paths: they are relative to the folder of pyproject.toml, wherever the command is run."""
+"""Options that are paths, read relative to the folder of pyproject.toml, wherever the command is run."""
 
 LISTS = frozenset({"only", "exclude", "option"})
-"""Options that may be repeated; lists for others are JSON."""
+"""Options that may be repeated; lists for other options are passed on as JSON."""
 
 
 class Configuration:
-    """Gives the commands their options from the nearest pyproject.toml at or above the current folder.
+    """Sets the options of commands from the nearest pyproject.toml at or above the current folder.
 
-    A key is the long name of an option, `budget` or `generations_per_step`, with hyphens or underscores. An option on the
-    command line counts more.
+    A key is the long name of an option, such as `budget` or `generations_per_step`, with hyphens or underscores.
+    Options on the command line take precedence.
 
     Args:
-        known: names of the options that any of the commands has; other keys are refused.
-        without: options that mean something else to a command, which it does not take from the file.
+        known: names of the options of all commands; other keys are errors.
+        without: options that have another meaning for this command, and are not read from the file.
     """
 
     def __init__(self, known: Iterable[str], without: Iterable[str] = ()) -> None:
@@ -42,7 +42,7 @@ class Configuration:
         self._without = frozenset(without)
 
     def __call__(self, app: App, commands: tuple[str, ...], arguments: ArgumentCollection) -> None:
-        """Fill in what the user did not give.
+        """Set the options that the user did not give.
 
         Raises:
             InputError: a key is not an option, or the file cannot be read.
@@ -64,15 +64,15 @@ class Configuration:
 
 
 def find(folder: Path) -> Path | None:
-    """The nearest pyproject.toml at or above a folder, None if there is none."""
+    """Return the nearest pyproject.toml at or above a folder, None if there is none."""
     return next((parent / FILE for parent in (folder, *folder.parents) if (parent / FILE).is_file()), None)
 
 
 def table(file: Path) -> Mapping[str, Any]:
-    """The table `[tool.fitgym]` of a file, empty if it has none.
+    """Return the table `[tool.fitgym]` of a file, empty if it has none.
 
     Raises:
-        InputError: the file is not TOML, or the table is something else.
+        InputError: the file is not TOML, or `[tool.fitgym]` is not a table.
     """
     try:
         with file.open("rb") as text:
@@ -89,7 +89,11 @@ def _names(names: Iterable[str]) -> list[str]:
 
 
 def _value(name: str, value: Any, folder: Path) -> Any:
-    """The value as the command line has it: paths from the current folder, lists of texts as they are, others as JSON."""
+    """Return a value in the form of the command line.
+
+    Paths become relative to the current folder, lists of repeatable options stay lists, other lists and tables become
+    JSON.
+    """
     if name in PATHS and isinstance(value, str) and value not in ("", "-"):
         return os.path.relpath(folder / value)
     if isinstance(value, dict) or (isinstance(value, list) and name not in LISTS):

@@ -1,4 +1,4 @@
-"""The command `fitgym diff`: what behaves differently since a commit."""
+"""The command `fitgym diff`: find behaviour that has changed since a commit."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def diff(
     json: Annotated[Path | None, Parameter(allow_leading_hyphen=True)] = None,
     quiet: Annotated[bool, Parameter(name=("--quiet", "-q"), negative=())] = False,
 ) -> int:
-    """Show what behaves differently since a commit, each difference by a small test.
+    """Show what behaves differently since a commit, with a small test for each difference.
 
     The search looks for calls of public functions that reach changed code. Each call runs in both versions.
 
-    The new version is the working tree, uncommitted changes included. The command ends with 0 if it found no
-    difference, and with 1 if it found some.
+    The new version is the working tree, including uncommitted changes. The exit code is 0 if no difference was found,
+    and 1 otherwise.
 
     Parameters
     ----------
@@ -51,21 +51,21 @@ def diff(
     project
         A package or folder.
     budget
-        For all changed modules: 60s (seconds), 20000x (executions of test cases) or 200g (generations).
+        Budget for all changed modules: 60s (seconds), 20000x (executions of test cases) or 200g (generations).
     seed
         With a budget in x or g, the same seed gives the same result.
     only
-        Names of modules or packages, with * and ?; others are left out. May be repeated.
+        Modules or packages to compare, with * and ? as wildcards; may be repeated.
     exclude
-        The same, for what is left out.
+        Modules or packages to leave out, with the same wildcards; may be repeated.
     callers
-        Compare unchanged modules too that import a changed one.
+        Also compare unchanged modules that import a changed one.
     output
-        Folder for tests that state what the old version did; they fail now.
+        Folder for tests that assert the behaviour of the old version; they fail now.
     json
         File for the result, - for stdout.
     quiet
-        No progress on stderr.
+        Show no progress on stderr.
     """
     with held():
         from fitgym.evolution.budget import Budget
@@ -77,7 +77,7 @@ def diff(
 
     to_stdout = json is not None and str(json) == "-"
     if json is not None and str(json).startswith("-") and not to_stdout:
-        raise InputError(f"--json is followed by '{json}', expected the name of a file, or - for stdout")
+        raise InputError(f"--json is followed by '{json}'; expected the name of a file, or - for stdout")
     if seed < 0:
         raise InputError(f"seed {seed} is negative; expected a whole number of at least 0")
 

@@ -1,4 +1,4 @@
-"""The doctor: what works on this machine and what does not, found out by trying, for a user with a problem."""
+"""The doctor: try every feature of fitgym on this machine, and report what does not work."""
 
 from __future__ import annotations
 
@@ -38,19 +38,19 @@ EXTRAS = {
     "ray": ("ray",),
     "slurm": ("submitit",),
 }
-"""What some things need, by the extra that installs it."""
+"""Optional packages by the extra that installs them."""
 
 NEEDED = ("limit on memory", "limit on files", "audit hook", "shared journal")
-"""Layers without which nothing is run."""
+"""Layers of the sandbox that are required: without one of them no code is run."""
 
 ADVICE = {
     "limit on processes": "run fitgym as an ordinary user, or limit the processes of the container",
-    "Landlock": "a kernel from 5.13 on that enables it (see /sys/kernel/security/lsm) keeps the code under test from "
-    "writing outside of its folder even through C; without it, use a container",
-    "signals stay inside": "a kernel from 6.12 on keeps the code under test from sending signals to your processes",
-    "orphans are found": "processes that the code under test leaves running may stay; use a container",
-    "ends are noticed at once": "a kernel from 5.3 on notices the end of a process without looking again and again",
-    "waiting is told from working": "on a busy machine test cases may run out of time that would not otherwise",
+    "Landlock": "with a kernel of 5.13 or newer that enables Landlock (see /sys/kernel/security/lsm), the code under "
+    "test cannot write outside of its folder, not even through C; without it, use a container",
+    "signals stay inside": "with a kernel of 6.12 or newer, the code under test cannot send signals to your processes",
+    "orphans are found": "processes started by the code under test may keep running; use a container",
+    "ends are noticed at once": "with a kernel of 5.3 or newer, fitgym notices the end of a process without polling",
+    "waiting is told from working": "on a busy machine, test cases may reach their time limit for lack of CPU time",
 }
 
 SUBJECT = '''"""A subject for the self-test."""
@@ -69,26 +69,27 @@ def grade(points: int) -> str:
 '''
 
 MISSING = {
-    Level.GUARD: "code under test can take away what is left; run fitgym in a container or on a kernel with Landlock",
-    Level.LANDLOCK: "seccomp is known to fitgym on x86_64 and aarch64 only, and the container must allow it",
-    Level.SECCOMP: "allow user namespaces, such as by kernel.apparmor_restrict_unprivileged_userns=0 on Ubuntu; Linux has to "
-    "be 5.12 or newer. Containers refuse them by default, and keep files outside of the container safe themselves",
+    Level.GUARD: "code under test can disable the remaining layer; run fitgym in a container or on a kernel "
+    "with Landlock",
+    Level.LANDLOCK: "fitgym supports seccomp on x86_64 and aarch64 only, and the container must allow it",
+    Level.SECCOMP: "allow user namespaces, such as by kernel.apparmor_restrict_unprivileged_userns=0 on Ubuntu; they "
+    "need Linux 5.12 or newer. Containers refuse them by default, but protect files outside of the container",
 }
-"""What the user can do to reach a higher level of the sandbox."""
+"""How the user can reach a higher level of the sandbox, by the current level."""
 
 LIMIT_S = 120.0
-"""Seconds for trying the layers."""
+"""Time limit for trying the layers, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at.
+    """The result of one check.
 
     Attributes:
-        topic: where it belongs: "versions", "probes", "safety", "sandbox", "worker" or "self-test".
-        name: of the thing.
+        topic: the group of the check: "versions", "probes", "safety", "sandbox", "worker" or "self-test".
+        name: what was checked.
         state: "ok"; "weak" if fitgym works, but slower or less safe; "broken" if it does not work.
-        value: what was found, in a few words.
+        value: the result, in a few words.
         advice: what to do, "" if nothing.
     """
 
@@ -100,7 +101,7 @@ class Finding:
 
 
 def examine() -> list[Finding]:
-    """Look at everything; takes a few seconds, and writes in a temporary folder only."""
+    """Run all checks; takes a few seconds, and writes only to a temporary folder."""
     findings = [*_versions(), _bytecode(), _probes()]
     folder = Folder()
     try:
@@ -113,19 +114,19 @@ def examine() -> list[Finding]:
 
 
 def as_json(findings: Sequence[Finding]) -> str:
-    """One object: whether nothing is broken, and the findings in order."""
+    """Return one JSON object: `ok`, whether nothing is broken, and `findings`, in order."""
     rows = [{name: getattr(finding, name) for name in Finding.__slots__} for finding in findings]
     return json.dumps({"ok": _sound(findings), "findings": rows}, indent=2)
 
 
 def as_text(findings: Sequence[Finding]) -> str:
-    """The findings on one screen, what is to be done at the end."""
+    """Return the findings on one screen, followed by the advice."""
     lines = []
     for topic in dict.fromkeys(finding.topic for finding in findings):
         for number, finding in enumerate(found for found in findings if found.topic == topic):
             lines.append(f"{'' if number else topic:<10} {_MARKS[finding.state]:<7} {finding.name}: {finding.value}")
     advice = [f"{finding.name}: {finding.advice}" for finding in findings if finding.advice]
-    verdict = "everything that fitgym needs works" if _sound(findings) else "fitgym does not work here"
+    verdict = "fitgym works here" if _sound(findings) else "fitgym does not work here"
     return "\n".join([*lines, "", *advice, *([""] if advice else []), verdict])
 
 
@@ -158,7 +159,7 @@ def _versions() -> list[Finding]:
             found.append(Finding("versions", name, "broken", "not installed", f"pip install {name}"))
     for extra, names in EXTRAS.items():
         if missed := [name for name in names if name in absent]:
-            what = f"not installed: {', '.join(missed)} (only what uses them needs them)"
+            what = f"not installed: {', '.join(missed)} (only needed for features that use them)"
             found.append(Finding("versions", f"extra {extra}", "ok", what))
     return found
 
@@ -166,7 +167,7 @@ def _versions() -> list[Finding]:
 def _bytecode() -> Finding:
     if sys.dont_write_bytecode:
         advice = "unset PYTHONDONTWRITEBYTECODE, or run python -m compileall on the folder of fitgym once"
-        return Finding("versions", "compiled files", "weak", "are not kept, so every start may compile again", advice)
+        return Finding("versions", "compiled files", "weak", "are not kept, so each start may compile again", advice)
     return Finding("versions", "compiled files", "ok", "are kept")
 
 
@@ -176,11 +177,17 @@ def _probes() -> Finding:
     except FitgymError as error:
         return Finding("probes", "in use", "broken", str(error), "unset FITGYM_SITES, or install with a C compiler")
     if used == "c":
-        return Finding("probes", "in use", "ok", "those in C")
+        return Finding("probes", "in use", "ok", "the C version")
     if os.environ.get("FITGYM_SITES"):
-        return Finding("probes", "in use", "weak", "those in Python, as FITGYM_SITES says", "unset it for those in C")
+        return Finding(
+            "probes",
+            "in use",
+            "weak",
+            "the Python version, chosen by FITGYM_SITES",
+            "unset FITGYM_SITES to use the C version",
+        )
     advice = "install a C compiler and then fitgym again: searches take about half the time"
-    return Finding("probes", "in use", "weak", f"those in Python, because {missing()}", advice)
+    return Finding("probes", "in use", "weak", f"the Python version, because {missing()}", advice)
 
 
 def _layers(folder: Path) -> list[Finding]:
@@ -197,7 +204,7 @@ def _layers(folder: Path) -> list[Finding]:
 
 
 def _escapes(folder: Path) -> list[Finding]:
-    """The level of the sandbox, and what gets out all the same."""
+    """Find the level of the sandbox, and the known escapes that still succeed on this machine."""
     try:
         found = _tried("escapes", folder)
         level, escapes = Level(found["level"]), list(found["escapes"])
@@ -213,7 +220,7 @@ def _escapes(folder: Path) -> list[Finding]:
 
 
 def _tried(module: str, folder: Path) -> Any:
-    """What a module of `fitgym.sandbox` prints when it tries something in a process of its own."""
+    """Run a module of `fitgym.sandbox` in its own process, and return the JSON that it prints."""
     place = folder / module
     place.mkdir()
     command = bound(f"fitgym.sandbox.{module}", str(place))
@@ -225,7 +232,7 @@ def _tried(module: str, folder: Path) -> Any:
 
 
 def _run(folder: Path) -> list[Finding]:
-    """Start a worker, and generate a suite as a user would."""
+    """Start a worker, and generate a small suite as a user would."""
     subject = folder / "grades.py"
     subject.write_text(SUBJECT)
     try:
@@ -238,7 +245,7 @@ def _run(folder: Path) -> list[Finding]:
 
 
 def _addresses() -> Finding:
-    """Whether two processes find the same object at the same address."""
+    """Check whether two processes allocate the same object at the same address."""
     found = set()
     for _ in range(2):
         with same_layout():
@@ -248,8 +255,8 @@ def _addresses() -> Finding:
         found.add(place.stdout)
     if len(found) == 1:
         return Finding("worker", "addresses", "ok", "are the same in each process")
-    advice = "where a subject shows addresses, runs with the same seed may differ; containers that refuse personality(2) do this"
-    return Finding("worker", "addresses", "weak", "are others in each process", advice)
+    advice = "results of subjects that show addresses may differ with the same seed; containers that refuse personality(2) cause this"
+    return Finding("worker", "addresses", "weak", "differ between processes", advice)
 
 
 def _self_test(subject: Path, output: Path) -> Finding:
@@ -268,5 +275,5 @@ def _self_test(subject: Path, output: Path) -> Finding:
     return Finding("self-test", "a small suite", "ok", f"{tests} tests cover {total} of {total} branches, {took:.1f} s")
 
 
-_CONTAINER = "run packages that you do not trust in a container, see the page about security"
+_CONTAINER = "run untrusted packages in a container, see the documentation page about security"
 _REPORT = "please report this, with the output of fitgym doctor --json"

@@ -1,4 +1,4 @@
-"""Flags: the options of environments as options of commands, derived from their one declaration."""
+"""Flags: command-line options derived from the fields of `FitnessOptions`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fitgym.run.setting import FitnessOptions, Setting, defaults, hints, option
 __all__ = ["Text", "options_from", "with_options"]
 
 Text = Annotated[str, Parameter(show_default=False)]
-"""Text that is empty unless the user gives one; the help says what that means."""
+"""A text option that is empty by default; its help describes the default."""
 
 
 def with_options(
@@ -26,12 +26,12 @@ def with_options(
 ) -> Callable[[Callable[..., int]], Callable[..., int]]:
     """Give a command a flag for each option of `FitnessOptions`.
 
-    The command takes one keyword, `options`: the options that the user gave, by name. `--option NAME=VALUE` gives any
+    The command receives one keyword, `options`: the options given by the user, by name. `--option NAME=VALUE` sets any
     other option of an environment.
 
     Args:
-        without: options for which the command has a parameter of its own.
-        shown: the defaults of options as the help tells them, where the command has other ones.
+        without: options for which the command has its own parameter.
+        shown: defaults to show in the help, for options whose default differs in this command.
     """
     names = [name for name in defaults(FitnessOptions) if name not in without]
 
@@ -50,18 +50,18 @@ def with_options(
         parameters = [*own, *added]
         run.__signature__ = inspect.Signature(parameters, return_annotation=int)  # type: ignore[attr-defined]
         run.__annotations__ = {one.name: one.annotation for one in parameters}
-        del run.__wrapped__  # or else the signature of the command itself is read
+        del run.__wrapped__  # inspect.signature would follow it to the undecorated command
         return run
 
     return decorate
 
 
 def options_from(pairs: Iterable[str], taken: Container[str] = ()) -> dict[str, Any]:
-    """The options that texts such as `searches=["mosa","mio"]` give.
+    """Parse options such as `searches=["mosa","mio"]`.
 
     Args:
-        pairs: the texts.
-        taken: names that are given in another way.
+        pairs: the texts, NAME=VALUE.
+        taken: names that have a flag of their own or are already set.
 
     Raises:
         InputError: a text has no equals sign, its name is taken or given twice, or a value does not fit its option.
@@ -70,22 +70,24 @@ def options_from(pairs: Iterable[str], taken: Container[str] = ()) -> dict[str, 
     for pair in pairs:
         name, equals, text = pair.partition("=")
         if not equals or not name.isidentifier():
-            raise InputError(f"--option is followed by '{pair}', expected NAME=VALUE such as horizon=20")
+            raise InputError(f"--option is followed by '{pair}'; expected NAME=VALUE such as horizon=20")
         if name in taken:
-            raise InputError(f"--option {name} is given in another way too: use --{name.replace('_', '-')} alone")
+            raise InputError(
+                f"--option {name} repeats a value that has its own flag; use only --{name.replace('_', '-')}"
+            )
         if name in found:
-            raise InputError(f"--option {name} is given twice: give it once")
+            raise InputError(f"--option {name} is given twice; give it once")
         found[name] = option(FitnessOptions, name, text)
     return found
 
 
 def _value(name: str, value: Any) -> Any:
-    """What the command line read, as the option wants it: texts of lists and tables are JSON."""
+    """Convert a value of the command line to the option's type: lists and tables are JSON texts."""
     return option(FitnessOptions, name, value) if isinstance(value, str) and not _is_text(name) else value
 
 
 def _is_text(name: str) -> bool:
-    """Whether the option is nothing but text, so that a text such as 7 is no number."""
+    """Return whether the option's type is plain text, so that a value such as 7 is not read as a number."""
     declared = hints(FitnessOptions)[name]
     return (get_args(declared)[0] if get_origin(declared) is Annotated else declared) is str
 
@@ -108,7 +110,7 @@ def _any_option() -> inspect.Parameter:
 
 
 def _plain(kind: Any) -> Any:
-    """The type that the command line reads: lists and tables are texts there."""
+    """Return the type that the command line parses: text for lists and tables."""
     if get_origin(kind) is Annotated:
         return _plain(get_args(kind)[0])
     return kind if kind in (str, bool, int, float) or get_origin(kind) is Literal else str
@@ -120,7 +122,7 @@ def _shown(value: Any) -> str:
 
 @functools.cache
 def _descriptions() -> Mapping[str, str]:
-    """What each option means, from the docstrings of the classes that declare them."""
+    """Return the description of each option, from the docstrings of the classes that declare them."""
     found: dict[str, str] = {}
     for declared in FitnessOptions.__mro__:
         if dataclasses.is_dataclass(declared):

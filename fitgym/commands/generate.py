@@ -1,4 +1,4 @@
-"""The command `fitgym generate`: suites for a module, a class, a package or a whole project."""
+"""The command `fitgym generate`: generate suites for a module, a class, a package or a project."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ GENERATE_EXAMPLES = """Examples:
 @with_options(
     *("path", "budget", "timeout_s"),
     shown={
-        "goal": "tests, or that of --env",
-        "search": "the goal's own: mosa for tests and coverage, else whole_suite",
+        "goal": "tests, or the goal of --env",
+        "search": "chosen by the goal: mosa for tests and coverage, else whole_suite",
     },
 )
 def generate(
@@ -69,56 +69,57 @@ def generate(
 ) -> int:
     """Generate pytest suites for a module, a class, a package or a project.
 
-    Tests that are there already stay, whether fitgym made them or you wrote or edited them; new ones are added. If the code
-    has not changed since its tests were made, nothing is done.
+    Existing tests are kept, whether fitgym generated them or you wrote or edited them; new ones are added. If the code
+    has not changed since its tests were generated, nothing is done.
 
     Parameters
     ----------
     subject
-        package.module, package.module:Class or path/to/file.py[:Class]; or a package or the folder of a project, for all
-        its modules.
+        package.module, package.module:Class or path/to/file.py[:Class]; or a package or the folder of a project, for
+        all its modules.
     path
-        A folder that is searched first for the subject.
+        Folder to search first for the subject.
     env
-        The environment that decides what is chosen, see `fitgym list envs`.
+        The environment, which defines the agent's actions, see `fitgym list envs`.
     agent
-        Who chooses: ucb, uniform, fixed:exception+branch, ..., or the folder of a saved agent (default: that of the
+        The agent: ucb, uniform, fixed:exception+branch, ..., or the folder of a saved agent (default: chosen by the
         environment and goal).
     budget
-        60s (seconds, of which up to 40 % are for finishing), 20000x (executions of test cases) or 200g (generations), for
-        all modules together (default: 60s for a module; 20s for each module of a project, divided by --jobs). Finishing takes as long as the search at most, but has 10 seconds and the time of eight imports of the subject.
-        Tests that have not passed by then are dropped.
+        60s (seconds, of which up to 40 % are for finishing), 20000x (executions of test cases) or 200g (generations),
+        for all modules together (default: 60s for a module; 20s for each module of a project, divided by --jobs).
+        Finishing takes at most as long as the search, but at least 10 seconds plus the time of eight imports of the
+        subject are allowed. Tests that have not passed by then are dropped.
     seed
         With a budget in x or g, the same seed gives the same suite.
     output
-        Folder for the suites, made if it does not exist (default: generated_tests; for a project the folder generated
-        among its tests).
+        Folder for the suites, created if needed (default: generated_tests; for a project the folder generated inside
+        its test folder).
     only
-        Modules of a project to work on, such as shop.store or shop.*; may be repeated.
+        Modules of a project to generate tests for, such as shop.store or shop.*; may be repeated.
     exclude
         Modules of a project to leave out; may be repeated.
     jobs
-        How many modules are worked on at the same time.
+        Number of modules to process in parallel.
     tests
         Folder with existing tests. They run first, and only tests that add something to them are exported (default: the
-        tests of a project; none for a single module, but for those in its file).
+        tests of a project; for a single module only the tests in its output file).
     again
-        Search although the tests are current, and add what is found.
+        Search even if the tests are up to date, and add new tests.
     format
-        pytest functions, or unittest classes that need nothing but Python.
+        pytest functions, or unittest classes that need only the standard library.
     json
         File for the run record, - for stdout.
     quiet
-        No progress on stderr.
+        Show no progress on stderr.
     require_sandbox
-        Refuse to run code under test below this level of the sandbox: 0 audit hook, 1 Landlock, 2 seccomp, 3 namespaces.
-        `fitgym doctor` tells the level of this machine.
+        Refuse to run code under test below this level of the sandbox: 0 audit hook, 1 Landlock, 2 seccomp, 3
+        namespaces. `fitgym doctor` shows the level of this machine.
     """
     to_stdout = json is not None and str(json) == "-"
     if json is not None and str(json).startswith("-") and not to_stdout:
-        raise InputError(f"--json is followed by '{json}', expected the name of a file, or - for stdout")
+        raise InputError(f"--json is followed by '{json}'; expected the name of a file, or - for stdout")
     if jobs < 1:
-        raise InputError(f"--jobs is {jobs}, expected a number of processes above 0")
+        raise InputError(f"--jobs is {jobs}; expected a number of processes above 0")
     keywords = {"env": env, "agent": agent, "seed": seed, "path": None if path is None else str(path), **options}
     with required(require_sandbox):
         if _is_project(subject, path):
@@ -141,7 +142,8 @@ def generate(
         if only or exclude:
             flag = "--only" if only else "--exclude"
             raise InputError(
-                f"{flag} chooses among the modules of a package or project, and '{subject}' is a single module"
+                f"{flag} selects modules of a package or project, but '{subject}' is a single module; leave the "
+                "option out"
             )
         return _generate_one(
             subject,
@@ -156,7 +158,7 @@ def generate(
 
 
 def _is_project(subject: str, path: Path | None) -> bool:
-    """The subject is a folder or a package, not a module."""
+    """Return whether the subject is a folder or a package, not a module."""
     from fitgym.subject.source import package_folders
 
     return os.path.isdir(subject) or bool(package_folders(subject, path)[0])
@@ -183,9 +185,9 @@ def _generate_one(
     with Executor(locate(subject, keywords["path"], keywords.get("programs", ""))) as executor:
         goal = keywords.get("goal", GENERATED_GOAL if env == DEFAULT_ENV else env.rpartition("/")[2])
         if goal != "coverage" and not agent.startswith("fixed"):
-            executor.require(frozenset({"infection"}))  # weak mutation is among what may be chosen
+            executor.require(frozenset({"infection"}))  # the agent may choose weak mutation, which needs these probes
         with held():
-            executor.start()  # the worker imports the subject while this process imports what a search needs
+            executor.start()  # the worker imports the subject while this process imports the search
             from fitgym.run.generation import Request, generate_request
 
         request = Request.of(
@@ -203,13 +205,11 @@ def _generate_one(
         sys.stdout.write(run.summary() + "\n")
     if not run.source and not run.record["kept"]:
         advice = (
-            ""
-            if goal in ("coverage", "tests")
-            else "; --goal coverage keeps a test for every line and branch that is reached"
+            "" if goal in ("coverage", "tests") else "; --goal coverage keeps a test for every line and branch reached"
         )
-        why = f"in {budget} no test case was found that goal '{goal}' keeps{advice}"
+        why = f"in {budget} the search found no test that goal '{goal}' keeps{advice}"
         if run.record["dropped"]:
-            why = f"no test was seen to pass every time: {run.left_out()}"
+            why = f"no test passed every time: {run.left_out()}"
         sys.stderr.write(f"fitgym: nothing was exported: {why}\n")
     if run.interrupted:
         return INTERRUPTED
@@ -217,7 +217,7 @@ def _generate_one(
 
 
 def _is_current(request: Request) -> bool:
-    """Say so if there is nothing to do."""
+    """Return whether the tests are up to date, and tell the user if they are."""
     from fitgym.run.generation import filing_of
 
     filing = filing_of(request)
@@ -230,7 +230,7 @@ def _is_current(request: Request) -> bool:
 
 
 def _view(subject: str, goal: str, agent: str) -> LiveView:
-    """The view of a run; what draws it takes as long to load as a tenth of the start, so who wants none pays nothing."""
+    """Create the view of a run. Its import takes a tenth of the start-up time, so --quiet skips it."""
     with held():
         from fitgym.commands.live import LiveView
 

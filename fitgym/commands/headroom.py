@@ -1,4 +1,4 @@
-"""The command `fitgym headroom`: how much there is to gain from deciding well in an environment."""
+"""The command `fitgym headroom`: measure how much good decisions can gain in an environment."""
 
 from __future__ import annotations
 
@@ -42,37 +42,39 @@ def headroom(
     quiet: Annotated[bool, Parameter(name=("--quiet", "-q"), negative=())] = False,
     options: Mapping[str, Any],
 ) -> int:
-    """Measure what random actions, constants, simple rules, schedules and an oracle reach in an environment.
+    """Measure the values of random actions, constants, simple rules, schedules and an oracle in an environment.
 
     Parameters
     ----------
     envs
-        Environments with actions to choose from one by one, see `fitgym list envs`.
+        Environments with discrete actions, see `fitgym list envs`.
     training
-        A corpus, a split of one, or subjects with a comma after each; constants, rules and schedules are chosen on its
-        first subjects, where the environment has a subject.
+        A corpus, a split of one, or a list of subjects, each followed by a comma. Constants, rules and schedules are
+        chosen on its first subjects, if the environment has a subject.
     test
-        The same, to judge on.
+        The corpus, split or subjects of the test tasks.
     budget
-        Of an episode: 100g (generations) or 3000x (executions of test cases) (default: the environment's own).
+        Budget of an episode: 100g (generations) or 3000x (executions of test cases) (default: chosen by the
+        environment).
     tests
-        Test tasks, the first ones of the split or corpus.
+        Number of test tasks, the first ones of the split or corpus.
     seeds
-        Episodes of each policy on each task.
+        Number of episodes of each policy on each task.
     tries
-        Copies on which the oracle tries each candidate, with luck of their own; 0 leaves the oracle out.
+        Number of copies with independent random numbers on which the oracle tries each candidate; 0 leaves the oracle
+        out.
     every
-        Decisions between two looks ahead of the oracle.
+        Number of decisions between two lookaheads of the oracle.
     schedules
-        Search the best schedule of up to three phases.
+        Search for the best schedule of up to three phases.
     jobs
-        Processes at a time.
+        Number of parallel processes.
     seed
         The same seed gives the same table.
     output
         Folder for ladder.md, ladder.csv and a figure of each environment.
     quiet
-        No progress on stderr.
+        Show no progress on stderr.
     """
     with held():
         from fitgym.headroom.ladder import Request, measure
@@ -80,7 +82,7 @@ def headroom(
         from fitgym.run.setting import Setting
 
     if not envs:
-        raise InputError("there is no environment to measure: name at least one, such as fitgym/Programs-v0")
+        raise InputError("no environment is given; expected at least one, such as fitgym/Programs-v0")
 
     def show(line: str) -> None:
         if not quiet:

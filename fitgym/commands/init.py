@@ -1,4 +1,4 @@
-"""The command `fitgym init`: a section for fitgym in pyproject.toml, with every option as a comment."""
+"""The command `fitgym init`: add a section for fitgym to pyproject.toml, with every option as a comment."""
 
 from __future__ import annotations
 
@@ -25,39 +25,39 @@ INIT_EXAMPLES = """Examples:
 """
 
 FIRST = ("budget", "jobs", "output", "only", "exclude", "seed", "agent", "goal")
-"""The options that stand first."""
+"""Options that come first in the section."""
 
 WIDTH = 88
 
 
 def init(folder: Path = Path(), /) -> int:
-    """Write a section [tool.fitgym] into pyproject.toml, with every option as a comment.
+    """Add a section [tool.fitgym] to pyproject.toml, with every option as a comment.
 
     Parameters
     ----------
     folder
-        With the pyproject.toml, which is made if it does not exist.
+        Folder of pyproject.toml, which is created if needed.
     """
     from fitgym.commands.generate import generate
     from fitgym.suite.text.export import write
 
     if not folder.is_dir():
-        raise InputError(f"'{folder}' is not a folder, expected the root of a project")
+        raise InputError(f"'{folder}' is not a folder; expected the root folder of a project")
     file = folder / FILE
     if file.exists() and table(file):
-        raise InputError(f"'{file}' has a section [tool.fitgym] already; edit it, or remove it first")
+        raise InputError(f"'{file}' already has a section [tool.fitgym]; edit it, or remove it first")
     before = file.read_text("utf-8") if file.exists() else ""
     gap = "" if not before else "\n" if before.endswith("\n") else "\n\n"
     write(before + gap + section(generate), file)
-    sys.stdout.write(f"{file}: [tool.fitgym] was added; remove the # before an option to set it\n")
+    sys.stdout.write(f"{file}: added [tool.fitgym]; remove the # before an option to set it\n")
     return DONE
 
 
 def section(command: Callable[..., Any]) -> str:
-    """The options of a command as a TOML section in which all of them are comments.
+    """Return the options of a command as a TOML section in which every option is a comment.
 
     Args:
-        command: with keyword parameters whose help is in its docstring or in their annotation.
+        command: a function with keyword-only parameters; their help is in its docstring or in their annotations.
     """
     told = {one.arg_name: one.description or "" for one in parse(command.__doc__ or "").params}
     options = {
@@ -81,7 +81,7 @@ def section(command: Callable[..., Any]) -> str:
 
 
 def _help(annotation: Any) -> str:
-    """The help of an option that is derived from a field of `FitnessOptions`."""
+    """Return the help text of an option that is derived from a field of `FitnessOptions`."""
     for one in getattr(annotation, "__metadata__", ()):
         if text := getattr(one, "help", None):
             return str(text)
@@ -89,7 +89,7 @@ def _help(annotation: Any) -> str:
 
 
 def _toml(value: Any) -> str:
-    """A default as TOML; where there is none, an empty text."""
+    """Return a default as TOML; an empty text if there is no default."""
     if value is None or value is inspect.Parameter.empty:
         return '""'
     if isinstance(value, Path):

@@ -1,4 +1,4 @@
-"""Ctrl-C while something is loading: it waits, because what is being imported may lose it."""
+"""Delay Ctrl-C during imports, because an import can swallow the exception."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ __all__ = ["held"]
 
 @contextmanager
 def held() -> Iterator[None]:
-    """Keep an interruption until the end of the block, and have it raised there.
+    """Delay an interruption until the end of the block, and raise it there.
 
-    Compiled modules forget errors that are raised while they are imported (those of NumPy do), and so does a callback of the
-    import system. An interruption that falls there would be lost: about one of a hundred during the start of a command.
-    Only for blocks that end soon, in the main thread.
+    Some compiled modules, such as those of NumPy, swallow exceptions raised during their import; so does a callback of
+    the import system. An interruption at that moment would be lost: about one in a hundred during the start of a
+    command. Use this only for short blocks, and only in the main thread.
 
     Raises:
-        KeyboardInterrupt: there was one, and the block has ended without an error.
+        KeyboardInterrupt: there was an interruption, and the block ended without an error.
     """
     came: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, frame: came.append(number))

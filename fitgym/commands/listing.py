@@ -1,4 +1,4 @@
-"""Listings: what there is to choose from, a line for each, and all about one."""
+"""Listings: the available choices, with one line for each, and the details of one."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _WIDTH = 100
 
 
 class Kind(ABC):
-    """One kind of things to choose from.
+    """One kind of choice, such as agents.
 
     Args:
-        use: where one is chosen.
-        noun: what one is called in messages.
+        use: the option or call that selects an entry.
+        noun: the word for one entry in messages.
     """
 
     def __init__(self, use: str, noun: str) -> None:
@@ -44,15 +44,15 @@ class Kind(ABC):
 
     @abstractmethod
     def lines(self) -> dict[str, str]:
-        """A line for each, by name."""
+        """Return a one-line description for each entry, by name."""
 
     @abstractmethod
     def whole(self, name: str) -> str:
-        """All about one."""
+        """Return the details of one entry."""
 
 
 class _Extensions(Kind):
-    """What is added by adding a file."""
+    """Extensions, one for each file of a folder."""
 
     def __init__(self, use: str, registry: Registry[Any]) -> None:
         super().__init__(use, registry.noun)
@@ -67,7 +67,7 @@ class _Extensions(Kind):
 
 
 class _Environments(Kind):
-    """What `gymnasium.make` makes."""
+    """Environments that are registered with Gymnasium."""
 
     def lines(self) -> dict[str, str]:
         return {name: one.summary for name, one in REGISTERED.items()}
@@ -81,7 +81,7 @@ class _Environments(Kind):
 
 
 class _Features(Kind):
-    """What an agent sees: versioned sets and the blocks that can be joined by +."""
+    """Observations of agents: versioned feature sets, and the blocks that can be joined by +."""
 
     def lines(self) -> dict[str, str]:
         known = blocks()
@@ -111,7 +111,7 @@ class _Corpora(Kind):
 
 
 class _Policies(Kind):
-    """What was trained and comes with fitgym, by goal."""
+    """Trained agents that come with fitgym, by goal."""
 
     def lines(self) -> dict[str, str]:
         return described()
@@ -135,11 +135,11 @@ KINDS: Mapping[str, Kind] = {
     "trials": _Extensions("trial = in a study file", trials()),
     "executors": _Extensions("fitgym study run --executor", executors()),
 }
-"""By what `fitgym list` calls them."""
+"""The kinds by their name in `fitgym list`."""
 
 
 def overview() -> str:
-    """Every kind, where it is chosen, and the names."""
+    """Return every kind with the option that selects it and its names."""
     parts = []
     for what, kind in KINDS.items():
         names = ", ".join(name.removeprefix("fitgym/") for name in kind.lines())
@@ -147,12 +147,17 @@ def overview() -> str:
         parts.append(textwrap.fill(names, _WIDTH, initial_indent="  ", subsequent_indent="  ", break_on_hyphens=False))
         parts[-1] = f"{head}\n{parts[-1]}"
     return "\n".join(
-        [*parts, "", "fitgym list agents       a line for each agent", "fitgym list agents ucb   all about one"]
+        [
+            *parts,
+            "",
+            "fitgym list agents       describe each agent in one line",
+            "fitgym list agents ucb   all about one",
+        ]
     )
 
 
 def describe(what: str) -> list[tuple[str, str]]:
-    """Names and one-line descriptions of one kind.
+    """Return names and one-line descriptions of one kind.
 
     Raises:
         UnknownName: there is no such kind.
@@ -161,14 +166,14 @@ def describe(what: str) -> list[tuple[str, str]]:
 
 
 def explain(what: str, name: str) -> str:
-    """All about one: how it is called with its options and their defaults, what it does, by which formula, from which source.
+    """Return the details of one entry: its options with their defaults, and its docstring with formula and source.
 
     Args:
         what: the kind.
-        name: of one of them; of environments also without "fitgym/".
+        name: the entry; names of environments may omit "fitgym/".
 
     Raises:
-        UnknownName: there is no such kind, or none of that name.
+        UnknownName: there is no such kind, or no entry of that name.
     """
     kind = _kind(what)
     known = {full.removeprefix("fitgym/"): full for full in kind.lines()}
@@ -185,7 +190,10 @@ def _kind(what: str) -> Kind:
 
 
 def options(cls: type) -> list[str]:
-    """What may follow the colon of an extension, with its default, as it is typed: words as they are, all else as JSON."""
+    """Return the constructor options of an extension with their defaults, as typed after the colon.
+
+    Texts have no quotation marks, all other values are JSON.
+    """
     found = {name: value for name, value in keywords(cls).items() if isinstance(value, (bool, int, float, str))}
     return [f"{name}={value if isinstance(value, str) else json.dumps(value)}" for name, value in found.items()]
 

@@ -1,4 +1,4 @@
-"""The live view: what a running search is doing, on the terminal."""
+"""The live view: show the progress of a search on the terminal."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from fitgym.run.generation import Progress
 
 __all__ = ["LiveView"]
 
-_LABEL = 21  # columns of the longest name of a fitness function and of the mark of the active ones
+_LABEL = 21  # columns for the longest name of a fitness function and the marker of active functions
 _BAR = 30
 _ACTIVE = "● "
 
 
 class LiveView:
-    """Shows the progress of a run on stderr: a panel that is redrawn, or plain lines where there is no terminal.
+    """Shows the progress of a run on stderr: a panel that is redrawn on a terminal, plain lines elsewhere.
 
-    The panel has a line for each fitness function that ever guided the search, with a dot before those that guide it
-    now. It is as wide as the terminal at most, and grows only downwards.
+    The panel has one line for each fitness function that has guided the search; a dot marks the functions that are
+    active now. It is at most as wide as the terminal, and grows only downwards.
 
     Args:
         subject, goal, agent: shown in the heading.
@@ -40,7 +40,7 @@ class LiveView:
         self._note = "starting: reading and importing the subject"
         self._started = time.monotonic()
         self._stage = ""
-        self._reported = -1  # the first report comes at once
+        self._reported = -1  # below every share of the budget, so the first report is printed at once
 
     def __enter__(self) -> Self:
         self._started = time.monotonic()
@@ -57,7 +57,7 @@ class LiveView:
             self._live.stop()
 
     def __call__(self, progress: Progress) -> None:
-        """Show where the run is."""
+        """Show the current state of the run."""
         self._progress, self._note = progress, progress.note
         stage = progress.note.partition(":")[0]
         if self._live is not None:
@@ -75,7 +75,7 @@ class LiveView:
         )
 
     def _panel(self) -> RenderableType:
-        """What stands on the terminal now; the clock goes on between two reports."""
+        """Return the panel to draw; its clock also advances between two reports."""
         heading = Text(self.heading, style="bold cyan", no_wrap=True, overflow="ellipsis")
         table = Table.grid(padding=(0, 2, 0, 0))
         table.add_column(width=_LABEL, no_wrap=True)
@@ -92,7 +92,7 @@ class LiveView:
             for name, (covered, total) in progress.coverage.items():
                 active = name in progress.active
                 label = Text((_ACTIVE if active else "  ") + name, style="bold" if active else "dim")
-                # All exceptions known are exceptions found: there is no whole to have a share of.
+                # The total of "exception" is the number of exceptions found so far, so a share of it means nothing.
                 whole = name != "exception" and total > 0
                 table.add_row(label, _bar(covered / total) if whole else "", f"{covered:,}" + f"/{total:,}" * whole)
         note = Text(f"  {self._note}", style="dim", no_wrap=True, overflow="ellipsis")

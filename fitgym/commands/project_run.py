@@ -1,4 +1,4 @@
-"""`fitgym generate` for a whole project: its view, its summary, its record."""
+"""`fitgym generate` for a whole project: run it, print its summary, write its record."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from fitgym.commands.interruption import held
 __all__ = ["run_project"]
 
 EACH_S = 20.0
-"""Seconds for each module of a project for which no budget is named."""
+"""Default budget in seconds for each module of a project."""
 
 
 def run_project(
@@ -33,7 +33,7 @@ def run_project(
     json: Path | None,
     quiet: bool,
 ) -> int:
-    """Generate the suites of a project, and give the exit code; see `fitgym.commands.generate` for the arguments."""
+    """Generate the suites of a project, and return the exit code; see `fitgym.commands.generate` for the arguments."""
     with held():
         from fitgym.commands.project_view import ProjectView
         from fitgym.evolution.budget import Budget
@@ -71,7 +71,7 @@ def run_project(
 
 
 def summary(outcomes: Mapping[str, Any], output: Path) -> str:
-    """The result of a project in a few lines."""
+    """Return the result of a project in a few lines."""
     records = [outcome.record for outcome in outcomes.values() if outcome.record is not None]
     if all(outcome.current for outcome in outcomes.values()):
         return f"{output}: all {len(outcomes)} modules are up to date (--again searches for more)"
@@ -92,13 +92,13 @@ def summary(outcomes: Mapping[str, Any], output: Path) -> str:
 
 
 def _total(records: Sequence[Mapping[str, Any]], noun: str) -> tuple[int, int, int]:
-    """The sum over modules, see `_numbers`."""
+    """Return the sums over all modules, see `_numbers`."""
     numbers = [_numbers(record, noun) for record in records]
     return sum(one[0] for one in numbers), sum(one[1] for one in numbers), sum(one[2] for one in numbers)
 
 
 def _numbers(record: Mapping[str, Any], noun: str) -> tuple[int, int, int]:
-    """What existing tests cover or kill of a module, what all tests do, and what there is."""
+    """Return three counts for a module: covered or killed by existing tests, by all tests, and in total."""
     if existing := record.get("existing"):
         before, after, total = (existing[noun][key] for key in ("before", "after", "total"))
         return before, before if after is None else after, total

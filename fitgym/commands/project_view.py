@@ -1,4 +1,4 @@
-"""The view of a project that is worked on: a line for each finished module, and on a terminal what is going on."""
+"""The view of a project run: a line for each finished module, and on a terminal the modules in progress."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ProjectView:
     """Shows the progress of a project on stderr.
 
     Args:
-        modules: how many there are.
+        modules: number of modules.
         console: where to draw; stderr by default.
     """
 
@@ -83,7 +83,7 @@ class ProjectView:
 
 
 def line(module: str, outcome: Outcome) -> str:
-    """What came of a module, in one line."""
+    """Return the result of a module in one line."""
     if outcome.error:
         return f"{module}: not tested: {outcome.error}"
     if outcome.current:
@@ -93,7 +93,7 @@ def line(module: str, outcome: Outcome) -> str:
 
 
 def figures(record: Mapping[str, Any]) -> str:
-    """The result of a run in a few words."""
+    """Return the result of a run in a few words."""
     measured, mutants = record["measured"], record["mutants"]
     parts = [f"{record['tests']} test{'s' * (record['tests'] != 1)}"]
     if record["kept"]:

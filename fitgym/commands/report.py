@@ -1,4 +1,4 @@
-"""The command `fitgym report`: a page about the tests of a project, and files for CI."""
+"""The command `fitgym report`: write a page about the tests of a project, and files for CI."""
 
 from __future__ import annotations
 
@@ -42,31 +42,31 @@ def report(
 ) -> int:
     """Write an HTML page: what the tests of a project cover, which mutants survive, and what each test adds.
 
-    The tests run with the project's own pytest configuration, the existing ones first, then the generated ones. Mutants
-    come from the records of `fitgym generate`. The exit code is 1 if a test did not pass.
+    The tests run with the project's own pytest configuration: first the existing tests, then the generated ones.
+    Mutants are read from the records of `fitgym generate`. The exit code is 1 if a test did not pass.
 
     Parameters
     ----------
     project
         A package, the folder of a package, or the root folder of a project.
     path
-        A folder that is searched first for the package.
+        Folder to search first for the package.
     tests
         Folder of the tests, or one file (default: pytest's testpaths, else tests).
     only
-        Modules to show, with * and ?; may be repeated.
+        Modules to show, with * and ? as wildcards; may be repeated.
     exclude
-        Modules to leave out, likewise.
+        Modules to leave out, with the same wildcards; may be repeated.
     output
-        The page.
+        File for the page.
     cobertura
-        Also write the coverage as Cobertura XML.
+        Also write the coverage as Cobertura XML to this file.
     lcov
-        Also write the coverage as LCOV.
+        Also write the coverage as LCOV to this file.
     junit
-        Also write the outcomes of the tests as JUnit XML.
+        Also write the outcomes of the tests as JUnit XML to this file.
     quiet
-        No progress on stderr.
+        Show no progress on stderr.
     """
     with held():
         from fitgym.project.layout import find
@@ -74,11 +74,11 @@ def report(
         from fitgym.project.report.report import report as reported
 
     try:
-        import jinja2  # noqa: F401  (before the tests run, which takes time)
+        import jinja2  # noqa: F401  (fail here, before the tests run, which takes time)
 
         from fitgym.project.report.page import write_page
     except ModuleNotFoundError as problem:
-        raise InputError(f"a report needs {problem.name}: pip install 'fitgym[study]'") from None
+        raise InputError(f"a report needs the package {problem.name}; pip install 'fitgym[study]'") from None
 
     def say(line: str) -> None:
         if not quiet:
@@ -100,7 +100,7 @@ def report(
 
 
 def _summary(found: Report) -> str:
-    """The totals of a report, a line for each quantity."""
+    """Return the totals of a report, one line for each quantity."""
     from fitgym.project.report.page import counted
 
     generated = sum(test.ran.generated for test in found.tests)

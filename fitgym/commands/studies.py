@@ -27,7 +27,9 @@ EXAMPLES = """Examples:
   fitgym study report results/mio-small
 """
 
-study = App(name="study", help="Run studies: many runs that answer one question.", help_epilogue=EXAMPLES)
+study = App(
+    name="study", help="Run studies: experiments of many runs that answer one question.", help_epilogue=EXAMPLES
+)
 
 RUN_EXAMPLES = """Examples:
   fitgym study run studies/affs_exceptions.toml --size small
@@ -47,22 +49,22 @@ def run(
     workers: int | None = None,
     address: str = "",
 ) -> int:
-    """Make the runs of a study file that have not been made.
+    """Run a study; runs with a result are not repeated.
 
     Parameters
     ----------
     file
-        What is compared on what, see fitgym.study.plan.
+        The study file, see fitgym.study.plan.
     size
-        One of the sizes that the file has, such as small or full.
+        A size that the study file defines, such as small or full.
     folder
-        For the results (default: results/NAME, with the size behind it).
+        Folder for the results (default: results/NAME, or results/NAME-SIZE with a size).
     executor
         serial, local (processes of this machine), ray or slurm.
     workers
-        Runs at a time (default: as many as there are cores).
+        Number of parallel runs (default: the number of cores).
     address
-        Of a cluster: ray://head:10001 or auto for ray; slurm, slurm:PARTITION, local or debug for slurm.
+        Address of a cluster: ray://head:10001 or auto for ray; slurm, slurm:PARTITION, local or debug for slurm.
     """
     from fitgym.study.plan import Plan
 
@@ -93,12 +95,12 @@ def resume(
     address: str = "",
     again: bool = False,
 ) -> int:
-    """Go on with a study that was cut off.
+    """Continue a study that was interrupted.
 
     Parameters
     ----------
     folder
-        With its results.
+        Folder of its results.
     executor
         As for run.
     workers
@@ -106,7 +108,7 @@ def resume(
     address
         As for run.
     again
-        Make the runs again that have failed.
+        Repeat the runs that failed.
     """
     from fitgym.study.store import Store
 
@@ -120,12 +122,12 @@ STATUS_EXAMPLES = """Examples:
 
 @study.command(help_epilogue=STATUS_EXAMPLES)
 def status(folder: Path, /) -> int:
-    """Say how many runs of a study are done, failed and open, and why the failed ones are.
+    """Show how many runs of a study are done, failed and open, and why runs failed.
 
     Parameters
     ----------
     folder
-        With its results.
+        Folder of its results.
     """
     from fitgym.study.store import Store
 
@@ -148,21 +150,21 @@ REPORT_EXAMPLES = """Examples:
 
 @study.command(help_epilogue=REPORT_EXAMPLES)
 def report(folder: Path, /, *, output: Path | None = None) -> int:
-    """Write the report of a study: a page that needs no network, Markdown, LaTeX tables and figures.
+    """Write the report of a study: an HTML page that works offline, Markdown, LaTeX tables and figures.
 
     Parameters
     ----------
     folder
-        With the results; a study that is not complete has a report that says so.
+        Folder of the results; the report of an incomplete study says that it is incomplete.
     output
-        Folder for the report (default: the same).
+        Folder for the report (default: the folder of the results).
     """
     from fitgym.study.report import report as written
 
     try:
         files = written(folder, output)
     except ModuleNotFoundError as problem:
-        raise InputError(f"a report needs {problem.name}: pip install 'fitgym[study]'") from None
+        raise InputError(f"a report needs the package {problem.name}; pip install 'fitgym[study]'") from None
     for file in files:
         sys.stdout.write(f"{file}\n")
     return DONE
@@ -176,14 +178,14 @@ EXPORT_EXAMPLES = """Examples:
 
 @study.command(help_epilogue=EXPORT_EXAMPLES)
 def export(folder: Path, output: Path, /) -> int:
-    """Write a table of all runs of a study: whose each is, its measures and its seconds.
+    """Write a table of all runs of a study: identification, measures and seconds.
 
     Parameters
     ----------
     folder
-        With the results.
+        Folder of the results.
     output
-        A file that ends in .csv or .parquet.
+        File to write; its name ends in .csv or .parquet.
     """
     from fitgym.study.table import export as written
 
@@ -205,16 +207,16 @@ def bugsinpy(root: Path, checkouts: Path, output: Path, /) -> int:
     root
         A checkout of BugsInPy, with projects/NAME/bugs/NUMBER/bug_patch.txt.
     checkouts
-        A folder with NAME/NUMBER/fixed and NAME/NUMBER/buggy, as bugsinpy-checkout -w makes them; bugs that are not there
-        are left out.
+        A folder with NAME/NUMBER/fixed and NAME/NUMBER/buggy, as made by bugsinpy-checkout -w. Bugs without both
+        folders are left out.
     output
-        The list, a file that ends in .toml.
+        File for the list; its name ends in .toml.
     """
     from fitgym.study.faults import as_toml, from_bugsinpy
     from fitgym.suite.text.export import write
 
     if output.suffix != ".toml":
-        raise InputError(f"the list '{output}' must be a file that ends in .toml")
+        raise InputError(f"the list '{output}' does not end in .toml; expected a TOML file, such as faults.toml")
     found = list(from_bugsinpy(root.resolve(), checkouts.resolve()))
     if not found:
         raise InputError(
@@ -233,10 +235,12 @@ def _campaign(plan: Plan, place: Path, executor: str, workers: int | None, addre
     try:
         found = campaign.run(plan, place, executor=executor, workers=workers, address=address, again=again, watch=view)
     except KeyboardInterrupt:
-        sys.stderr.write(f"\nfitgym: interrupted; go on with: fitgym study resume {place}\n")
+        sys.stderr.write(f"\nfitgym: interrupted; to continue, run: fitgym study resume {place}\n")
         return 130
     except OSError as problem:
-        raise InputError(f"results cannot be written ({problem}); when they can: fitgym study resume {place}") from None
+        raise InputError(
+            f"results cannot be written ({problem}); fix this, then run: fitgym study resume {place}"
+        ) from None
     sys.stdout.write(f"{place}: {_counts(found)}\n")
     return FINDING if found.failed else DONE
 
@@ -246,7 +250,7 @@ def _counts(status: Status) -> str:
 
 
 class _View:
-    """A line on stderr, written again in place on a terminal and else from time to time."""
+    """A status line on stderr: redrawn in place on a terminal, otherwise printed at most every 10 seconds."""
 
     def __init__(self) -> None:
         self._said = 0.0

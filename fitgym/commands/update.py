@@ -1,4 +1,4 @@
-"""The command `fitgym update`: generated tests that follow the code."""
+"""The command `fitgym update`: adapt the generated tests to the changed code."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ UPDATE_EXAMPLES = """Examples:
 """
 
 
-@with_options("path", "budget", "timeout_s", shown={"goal": "tests", "search": "the goal's own"})
+@with_options("path", "budget", "timeout_s", shown={"goal": "tests", "search": "chosen by the goal"})
 def update(
     subject: str = ".",
     /,
@@ -43,7 +43,7 @@ def update(
     subject
         A package, or the folder of a project.
     path
-        A folder that is searched first for the package.
+        Folder to search first for the package.
     agent
         As for `fitgym generate`.
     budget
@@ -51,11 +51,11 @@ def update(
     seed
         As for `fitgym generate`.
     output
-        The folder of the generated tests (default: the folder generated among the tests of the project).
+        Folder of the generated tests (default: the folder generated inside the project's test folder).
     jobs
-        How many modules are worked on at the same time.
+        Number of modules to process in parallel.
     quiet
-        No progress on stderr.
+        Show no progress on stderr.
     """
     from fitgym.commands.check import described
     from fitgym.commands.project_run import run_project
@@ -81,12 +81,14 @@ def update(
     obsolete = [file for file in files if file not in known and project.lacks(tested(file))]
     pruned = prune(check(project, [file for file in files if file in known or file in obsolete]), obsolete)
     if pruned.removed:
-        sys.stdout.write(f"removed, because they no longer pass ({len(pruned.removed)}):\n\n")
+        sys.stdout.write(f"removed because they no longer pass ({len(pruned.removed)}):\n\n")
         sys.stdout.write("".join(f"{line}\n" for line in described(pruned.removed, project.root)))
     for file in pruned.deleted:
-        sys.stdout.write(f"deleted: {file}: no test is left in it\n")
+        sys.stdout.write(f"deleted: {file}: it contains no tests any more\n")
     if pruned.left:
-        sys.stdout.write(f"left as they are, because they are yours or cannot be imported ({len(pruned.left)}):\n\n")
+        sys.stdout.write(
+            f"not changed, because they are yours or their file cannot be imported ({len(pruned.left)}):\n\n"
+        )
         sys.stdout.write("".join(f"{line}\n" for line in described(pruned.left, project.root)))
     return run_project(
         subject,

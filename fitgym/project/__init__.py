@@ -1,4 +1,5 @@
-"""A project: a package with its tests, its configuration and the tests that fitgym made for it.
+"""A project: a package with its tests, its configuration and its generated tests.
 
-Commands (`fitgym/commands/`) and the pytest plugin call this package. It calls `fitgym.run.generation` and `fitgym.suite`.
+Commands (`fitgym/commands/`) and the pytest plugin call this package. It calls `fitgym.run.generation` and
+`fitgym.suite`.
 """

@@ -1,4 +1,4 @@
-"""A check: whether the generated tests of a project pass, and what is different where one fails."""
+"""Check whether the generated tests of a project pass, and describe the failures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from fitgym.suite.text.suite_file import FileTest, SuiteFile
 __all__ = ["Check", "Failure", "check"]
 
 LIMIT_S = 600.0
-"""Seconds for all generated tests."""
+"""Time limit for all generated tests, in seconds."""
 
 NO_TESTS, WRONG_CALL = 5, 4  # exit codes of pytest
 
@@ -31,8 +31,8 @@ class Failure:
     Attributes:
         file: of the test.
         name: `test_x` or `TestPrice.test_x`; "" if the file cannot be imported.
-        edited: a person wrote or edited it.
-        lines: the statement that failed, and why, as pytest tells it.
+        edited: a user wrote or edited it.
+        lines: the statement that failed, and pytest's explanation.
     """
 
     file: Path
@@ -43,12 +43,12 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """What became of generated tests.
+    """The outcome of generated tests.
 
     Attributes:
-        files: that were run.
-        passed: how many tests did.
-        edited: how many tests in these files a person wrote or edited.
+        files: the test files.
+        passed: number of tests that passed.
+        edited: number of tests in these files that a user wrote or edited.
         failures: in the order of the files.
     """
 
@@ -59,11 +59,11 @@ class Check:
 
 
 def check(project: Project, files: Sequence[Path], junit: Path | None = None, chosen: Sequence[str] = ()) -> Check:
-    """Run generated tests with the project's own configuration of pytest.
+    """Run generated tests with the project's own pytest configuration.
 
     Args:
-        project: whose tests they are.
-        files: that fitgym made.
+        project: the project of the tests.
+        files: generated test files.
         junit: file for the outcomes as JUnit XML.
         chosen: node ids of pytest, in order; by default all tests of the files.
 
@@ -119,21 +119,21 @@ def _run(project: Project, chosen: Sequence[str], outcomes: Path) -> None:
         )
     except subprocess.TimeoutExpired:
         raise InputError(
-            f"the generated tests did not end in {LIMIT_S:g} s; run pytest to see which one hangs"
+            f"the generated tests did not finish within {LIMIT_S:g} s; run pytest to see which one hangs"
         ) from None
     if not outcomes.exists() or done.returncode in (NO_TESTS, WRONG_CALL):
         said = [line for line in (done.stdout + done.stderr).strip().split("\n") if line.strip()]
-        raise InputError(f"pytest cannot run the generated tests: {said[-1] if said else 'it said nothing'}")
+        raise InputError(f"pytest cannot run the generated tests: {said[-1] if said else 'it printed nothing'}")
 
 
 def _dotted(file: Path, root: Path) -> str:
-    """The file as JUnit XML names it."""
+    """Return the name of the file in JUnit XML."""
     place = file.relative_to(root) if file.is_relative_to(root) else file
     return ".".join(place.with_suffix("").parts)
 
 
 def _place(case: ElementTree.Element, by_name: dict[str, Path]) -> tuple[Path, str]:
-    """The file and the name of a test."""
+    """Return the file and the name of a test."""
     owner, name = case.get("classname", ""), case.get("name", "").partition("[")[0]
     for dotted, file in by_name.items():
         if owner == dotted or owner.startswith(f"{dotted}."):
@@ -148,7 +148,7 @@ def _test(suite: SuiteFile, name: str) -> FileTest | None:
 
 
 def _lines(text: str, is_test: bool) -> tuple[str, ...]:
-    """The statement in the test that failed, and the lines that say why."""
+    """Return the statement in the test that failed, and pytest's explanation."""
     told = [line for line in text.split("\n") if line.strip()]
     why = [line[1:].rstrip() for line in told if line.startswith("E ")]
     statement = next((line for line in told if line.startswith("    ")), "") if is_test else ""

@@ -1,4 +1,4 @@
-"""Suites for all modules of a project: one budget, several jobs, one file of tests for each module."""
+"""Generation of suites for all modules of a project: one budget, several jobs, one test file per module."""
 
 from __future__ import annotations
 
@@ -30,29 +30,29 @@ from fitgym.suite.text.generated import is_generated
 __all__ = ["LEAST_S", "Event", "Outcome", "ProjectRequest", "generate_project"]
 
 EXISTING_SHARE = 0.25
-"""Of a budget in seconds, what existing tests may take, and their mutants as much again."""
+"""Share of a budget in seconds that existing tests may take; running their mutants may take the same share again."""
 
 MUTANT_GOALS = frozenset({"tests", "strong_mutation"})
-"""Goals for which it matters which mutants existing tests kill."""
+"""Goals that use the mutants killed by existing tests."""
 
 LEAST_S = 3.0
-"""Seconds that each module gets at least: to import it, and to see its tests pass."""
+"""Minimal budget of a module in seconds: enough to import it and to run its tests."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProjectRequest:
-    """What is wanted of a project.
+    """A request to generate suites for a project.
 
     Attributes:
         project: the modules.
-        setting: for each module, but for its subject and its budget.
+        setting: for each module, without subject and budget.
         budget: for all modules together; None for a request that is not carried out.
         output: folder for the tests, with a subfolder for each subpackage.
-        tests: folder of existing tests; only tests that add something to them are written. None for none but those in the
-            file of each module.
-        jobs: how many modules are worked on at the same time.
+        tests: folder of existing tests; only tests that add something to them are written. With None, only the tests in
+            the output file of each module count.
+        jobs: number of modules processed in parallel.
         format: "pytest" or "unittest".
-        again: modules whose tests are current are searched again.
+        again: also search modules whose tests are up to date.
     """
 
     project: Project
@@ -65,18 +65,22 @@ class ProjectRequest:
     again: bool = False
 
     def file(self, module: Module) -> Path:
-        """The file of tests of a module."""
+        """Return the test file of a module."""
         return self.output.joinpath(*module.name.split(".")[1:-1], self._name(module))
 
     def of(self, module: Module) -> Request:
-        """The request for one module, without a budget."""
+        """Return the request for one module, without a budget."""
         options = {"path": str(self.project.source), **self.setting.options}
         setting = replace(self.setting, subject=module.name, options=options)
         file = self.file(module)
         return Request(setting, file.parent, format=self.format, name=file.name)
 
     def _name(self, module: Module) -> str:
-        """The name of its file; pytest cannot import two files of one name from folders that are no packages."""
+        """Return the name of the module's test file.
+
+        It ends in `_generated.py` if a hand-written test file has the usual name, because pytest cannot import two
+        files of the same name from folders that are not packages.
+        """
         name = file_name(module.name)
         if not all(map(is_generated, self.project.tests.rglob(name))):
             return f"{name.removesuffix('.py')}_generated.py"
@@ -85,13 +89,13 @@ class ProjectRequest:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of one module.
+    """The outcome of one module.
 
     Attributes:
         record: of its run, None if there was none.
-        path: its file of tests, None if there is none.
+        path: its test file, None if there is none.
         error: why there was no run, "" if there was one or none was needed.
-        current: its tests were made for the code as it is, so there was nothing to do.
+        current: its tests were made for the current code, so there was nothing to do.
         interrupted: the user stopped it.
     """
 
@@ -104,12 +108,12 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """Something that happened while a project is worked on, for a view.
+    """A progress event of a project run, for a view.
 
     Attributes:
-        module: its name; "" for the existing tests of the project.
-        spent: share of the module's budget that is used up, in [0, 1].
-        note: what is going on, in a few words.
+        module: its name; "" for events about all tests of the project.
+        spent: used share of the module's budget, in [0, 1].
+        note: the current activity, in a few words.
         outcome: the result, None before the end.
     """
 
@@ -121,19 +125,19 @@ class Event:
 
 @dataclass(slots=True)
 class _Run:
-    """One run over the modules of a project."""
+    """The state of one run over the modules of a project."""
 
     request: ProjectRequest
     report: Callable[[Event], None]
     records: Records
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     deadline: float = 0.0
-    ends: dict[str, float] = field(default_factory=dict)  # of the budgets of modules that are worked on
+    ends: dict[str, float] = field(default_factory=dict)  # when the budgets of modules in progress end
     interrupted: bool = False
     existing: Mapping[str, Existing] = field(default_factory=dict)
 
     def end(self, module: str, outcome: Outcome) -> None:
-        """Keep what came of a module."""
+        """Store and report the outcome of a module."""
         self.outcomes[module] = outcome
         self.ends.pop(module, None)
         self.report(Event(module, 1.0, outcome=outcome))
@@ -142,16 +146,16 @@ class _Run:
 def generate_project(request: ProjectRequest, report: Callable[[Event], None] = lambda _: None) -> dict[str, Outcome]:
     """Generate a suite for each module.
 
-    Modules whose tests are current are left alone, so a run that was interrupted or killed goes on where it was. A module
-    that cannot be imported is an outcome with an error. After an interruption (Ctrl-C) the modules that are worked on are
-    finished in a hurry, and the others are left out.
+    Modules whose tests are up to date are skipped, so an interrupted or killed run can be continued. A module that
+    cannot be imported has an outcome with an error. After an interruption (Ctrl-C), modules in progress are finished
+    quickly, and the others are left out.
 
     Args:
-        request: what is wanted.
-        report: told what happens.
+        request: the modules and options.
+        report: receives events.
 
     Returns:
-        The outcomes by name of the module, in the order of the project.
+        The outcomes by module name, in the order of the project.
 
     Raises:
         BudgetError: the budget is too small for so many modules.
@@ -187,7 +191,7 @@ def generate_project(request: ProjectRequest, report: Callable[[Event], None] = 
 
 
 def _work(run: _Run, jobs: Jobs, waiting: deque[tuple[Module, Request]], whole: Budget) -> None:
-    """Have all modules worked on, the smallest first, so that what it leaves goes to larger ones."""
+    """Process all modules, the smallest first, so that budget they leave unused goes to larger ones."""
     sizes = {module.name: decisions(_source(module)) for module, _ in waiting}
     waiting = deque(sorted(waiting, key=lambda each: (sizes[each[0].name], each[0].name)))
     while waiting or jobs.busy:
@@ -221,7 +225,7 @@ def _work(run: _Run, jobs: Jobs, waiting: deque[tuple[Module, Request]], whole: 
 
 
 def _existing(run: _Run, modules: Sequence[Module], budget: Budget) -> Mapping[str, Existing]:
-    """What the existing tests do in some modules; of a budget in seconds it takes a part of `EXISTING_SHARE` at most."""
+    """Measure the existing tests on some modules, using at most `EXISTING_SHARE` of a budget in seconds."""
     request = run.request
     assert request.tests is not None
     project = replace(request.project, modules=tuple(modules), tests=request.tests)
@@ -242,22 +246,22 @@ def _existing(run: _Run, modules: Sequence[Module], budget: Budget) -> Mapping[s
 
 
 def _untangle(run: _Run) -> None:
-    """See to it that the tests of all modules pass together, as pytest will run them."""
+    """Run the tests of all modules together, as pytest will, and remove tests that break others."""
     files = sorted({outcome.path.resolve() for outcome in run.outcomes.values() if outcome.path is not None})
     if len(files) < 2:
         return
     run.report(Event("", note="running all generated tests together"))
     for test in untangle(run.request.project, files):
-        run.report(Event("", 1.0, f"left out, because tests of other files fail behind it: {test}"))
+        run.report(Event("", 1.0, f"removed, because tests of other files fail after it: {test}"))
 
 
 def _packed(existing: Existing | None) -> str:
-    """The measurement as text that a job unpacks, "" for none."""
+    """Return the measurement as text for a job, "" for None."""
     return "" if existing is None else base64.b64encode(pickle.dumps(existing)).decode()
 
 
 def _take(run: _Run, module: str, line: Mapping[str, Any]) -> None:
-    """Take up a line that a job has said."""
+    """Process a line that a job has written."""
     if "error" in line:
         if module:
             run.end(module, Outcome(error=line["error"], interrupted=bool(line.get("interrupted"))))
@@ -272,10 +276,10 @@ def _take(run: _Run, module: str, line: Mapping[str, Any]) -> None:
 
 
 def _share(run: _Run, whole: Budget, size: int, waiting: Sequence[int], every: Sequence[int]) -> Budget:
-    """The budget of the module that begins now, by the rules that `benchmarks/project_budget.py` found best.
+    """Return the budget of the module that begins now, by the rules that did best in `benchmarks/project_budget.py`.
 
-    Of seconds it is a part in proportion to its size, see `fitgym.allocation.shares`; of executions and generations in
-    proportion to the root of its size among `every` size, which no clock changes.
+    A budget in seconds is divided by size, see `fitgym.allocation.shares`. A budget in executions or generations is
+    divided in proportion to the square root of the size among `every` size, independently of any clock.
     """
     if whole.deterministic:
         part = math.sqrt(size) / sum(map(math.sqrt, every))
@@ -288,7 +292,7 @@ def _share(run: _Run, whole: Budget, size: int, waiting: Sequence[int], every: S
 
 
 def _checked_budget(request: ProjectRequest, modules: int) -> Budget:
-    """The budget, if it is enough for so many modules."""
+    """Return the budget if it is large enough for so many modules."""
     budget = request.budget
     assert budget is not None, "the request is not to be carried out"
     if budget.deterministic:
@@ -304,7 +308,7 @@ def _checked_budget(request: ProjectRequest, modules: int) -> Budget:
 
 
 def _is_current(filing: Filing, record: Mapping[str, Any] | None) -> bool:
-    """There is nothing to do: the file is current, or the last run for the same found nothing to keep."""
+    """Return whether nothing is to be done: the file is current, or the last run for the same code kept no test."""
     if filing.is_current or filing.standing is not None:
         return filing.is_current
     return record is not None and not record.get("suite_path") and record.get("made_for") == filing.made_for

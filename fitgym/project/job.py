@@ -1,8 +1,8 @@
-"""A job: the suite of one module, generated in a process of its own.
+"""A job: a process that generates the suites of single modules.
 
-The process reads requests from its standard input, one JSON object per line, and answers on its standard output in lines of
-JSON: `{"spent": 0.4, "note": "searching"}` now and then, at the end `{"record": {...}, "path": "..."}` or
-`{"error": "..."}`. It ends when its input does, and is killed when its parent ends.
+The process reads requests from its standard input, one JSON object per line. It answers on its standard output in lines
+of JSON: `{"spent": 0.4, "note": "searching"}` from time to time, at the end `{"record": {...}, "path": "..."}` or
+`{"error": "..."}`. It ends at the end of its input, and is killed when its parent ends.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from fitgym.sandbox.sandbox import die_with_parent
 __all__ = ["answer", "main"]
 
 TELLING_S = 0.25
-"""Seconds between two lines of progress."""
+"""Minimal number of seconds between two lines of progress."""
 
 
 def main(parent: int) -> None:
@@ -36,7 +36,8 @@ def main(parent: int) -> None:
     """
     die_with_parent(parent)
     with os.fdopen(os.dup(1), "w", encoding="utf-8") as answers:
-        os.dup2(2, 1)  # whatever else is printed must not be taken for an answer
+        os.dup2(2, 1)  # send other output to stderr, so that it is not read as an answer
+        # Between requests Ctrl-C is ignored; during a request it stops the search.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         for line in sys.stdin:
             signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -48,8 +49,8 @@ def answer(given: Mapping[str, Any], answers: TextIO) -> None:
     """Generate one suite and write lines about it.
 
     Args:
-        given: `setting`, as `Setting.to_json` writes it, `output`, `name` and `format` as in `Request`, and `existing`,
-            what existing tests do, pickled and in base 64, "" for none.
+        given: `setting` as written by `Setting.to_json`; `output`, `name` and `format` as in `Request`; `existing`, the
+            measurement of existing tests, pickled and base64-encoded, "" for none.
         answers: where the lines go.
     """
     told = 0.0
@@ -72,7 +73,7 @@ def answer(given: Mapping[str, Any], answers: TextIO) -> None:
     except FitgymError as problem:
         say(error=str(problem))
     except KeyboardInterrupt:
-        say(error="interrupted before anything was found", interrupted=True)
+        say(error="interrupted before there was a result", interrupted=True)
     else:
         path = None if run.suite_path is None else str(run.suite_path)
         say(record=run.record, path=path, interrupted=run.interrupted)

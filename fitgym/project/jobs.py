@@ -1,4 +1,4 @@
-"""Jobs: processes that generate suites side by side."""
+"""Jobs: processes that generate suites in parallel."""
 
 from __future__ import annotations
 
@@ -19,40 +19,42 @@ __all__ = ["Job", "Jobs"]
 COMMAND = [sys.executable, "-m", "fitgym.project.job"]
 
 PATIENCE_S = 0.5
-"""Seconds to wait for lines of jobs before looking at them again."""
+"""Seconds to wait for lines of jobs before polling them again."""
 
 
 class Job:
-    """One process that works on one module at a time, see `fitgym.project.job`.
+    """A process that generates the suite of one module at a time, see `fitgym.project.job`.
 
     Attributes:
-        module: the name of the module that it works on, "" for none.
+        module: the name of the module in progress, "" for none.
     """
 
     def __init__(self) -> None:
         self.module = ""
         self._pending = b""
+        # A file, because a job would block on a full pipe that nobody reads.
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  (closed by `close`)
         self._process = subprocess.Popen(
             [*COMMAND, str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
-            start_new_session=True,  # Ctrl-C reaches it once: by `interrupt`
+            start_new_session=True,  # or Ctrl-C would reach it twice: from the terminal and by `interrupt`
         )
         assert self._process.stdin is not None and self._process.stdout is not None
         self._input, self.output = self._process.stdin, self._process.stdout
+        # `read` must not wait for a job that has written nothing.
         os.set_blocking(self.output.fileno(), False)
 
     def begin(self, module: str, request: Mapping[str, Any]) -> None:
-        """Have a request answered."""
+        """Send a request to the process."""
         self.module = module
-        with contextlib.suppress(BrokenPipeError):  # `read` will see that it ended
+        with contextlib.suppress(BrokenPipeError):  # `read` reports that the process has ended
             self._input.write(json.dumps(request).encode() + b"\n")
             self._input.flush()
 
     def read(self) -> Iterator[dict[str, Any]]:
-        """The lines that have come; for a process that has ended its last words as an error."""
+        """Yield the lines written so far; an error with the last line of stderr if the process has ended."""
         chunk = b""
         with contextlib.suppress(BlockingIOError):
             while chunk := self.output.read(1 << 16) or b"":
@@ -65,11 +67,11 @@ class Job:
 
     @property
     def ended(self) -> bool:
-        """The process is gone."""
+        """Whether the process has ended."""
         return self._process.poll() is not None
 
     def interrupt(self) -> None:
-        """Have it finish what it has found."""
+        """Tell the process to finish with its current result."""
         with contextlib.suppress(ProcessLookupError):
             self._process.send_signal(signal.SIGINT)
 
@@ -93,10 +95,10 @@ class Job:
 
 
 class Jobs:
-    """Several jobs; they end with the `with` block.
+    """Several jobs; they are closed at the end of the `with` block.
 
     Args:
-        limit: how many work at the same time, at most.
+        limit: maximal number of parallel jobs.
     """
 
     def __init__(self, limit: int) -> None:
@@ -116,11 +118,11 @@ class Jobs:
 
     @property
     def busy(self) -> list[Job]:
-        """Those that work on something."""
+        """The jobs with a module in progress."""
         return [job for job in self._jobs if job.module]
 
     def begin(self, module: str, request: Mapping[str, Any]) -> None:
-        """Have a request answered by a job that is free, or a new one; there must be room for it."""
+        """Send a request to a free job or a new one; `room` must be true."""
         job = next((one for one in self._jobs if not one.module), None)
         if job is None:
             assert len(self._jobs) < self._limit, "all jobs are busy"
@@ -131,11 +133,11 @@ class Jobs:
 
     @property
     def room(self) -> bool:
-        """Another request can begin."""
+        """Whether another request can begin."""
         return len(self.busy) < self._limit
 
     def answers(self) -> Iterator[tuple[str, dict[str, Any]]]:
-        """Wait for lines, and tell each with the module that it is about. A job that ended makes room for another one."""
+        """Wait for lines, and yield each with the name of its module; jobs that have ended are removed."""
         for key, _ in self._selector.select(PATIENCE_S):
             job: Job = key.data
             for line in job.read():
@@ -148,6 +150,6 @@ class Jobs:
                 job.close()
 
     def interrupt(self) -> None:
-        """Have all of them finish what they have found."""
+        """Tell all jobs to finish with their current results."""
         for job in self.busy:
             job.interrupt()

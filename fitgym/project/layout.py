@@ -1,4 +1,4 @@
-"""The layout of a project: its root, its modules, its tests folder."""
+"""The layout of a project: its root, its modules and its tests folder."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from fitgym.suite.text.pytest_settings import paths
 __all__ = ["Module", "Project", "find"]
 
 MARKERS = ("pyproject.toml", "setup.cfg", "setup.py", "tox.ini", "pytest.ini", ".git")
-"""Files and folders that stand in the root of a project."""
+"""Files and folders that mark the root of a project."""
 
 NO_SOURCE = frozenset(
     {
@@ -38,10 +38,10 @@ NO_SOURCE = frozenset(
         ),
     }
 )
-"""Folders beside a package that hold no source of it."""
+"""Folders next to a package that contain no source of it."""
 
 NO_MODULE = ("conftest.py", "test_*.py", "*_test.py", "__main__.py")
-"""Files inside a package that are not tested: tests, and what runs a program when it is imported."""
+"""Files inside a package that are not tested: tests, and files that run a program when imported."""
 
 TESTS_INSIDE = frozenset({"tests", "test", "__pycache__"})
 """Folders inside a package whose files are not tested."""
@@ -62,15 +62,15 @@ class Module:
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """A package, or several, with the place where its tests belong.
+    """One or more packages, with the folder of their tests.
 
     Attributes:
-        root: the nearest folder above the source with a pyproject.toml or another of `MARKERS`; the folder of the source
-            if there is none.
+        root: the nearest folder above the source with a pyproject.toml or another of `MARKERS`; the folder of the
+            source if there is none.
         source: the folder that the modules are imported from, such as `root / "src"`.
-        modules: those that can be tested, sorted by name. Tests and modules without a function are left out.
-        tests: the folder for tests: the first of pytest's `testpaths`, else `tests` or `test`, whichever exists, else
-            `tests`.
+        modules: the modules that can be tested, sorted by name, without tests and modules without a function.
+        tests: the folder for tests: the first existing one of pytest's `testpaths`, `tests` and `test`; `tests` if none
+            exists.
     """
 
     root: Path
@@ -80,11 +80,11 @@ class Project:
 
     @property
     def generated(self) -> Path:
-        """The usual folder for generated tests."""
+        """The default folder for generated tests."""
         return self.tests / "generated"
 
     def lacks(self, name: str) -> bool:
-        """Whether the source has no module of that dotted name, and no class of it in the module above."""
+        """Return whether the source has no module of that dotted name, and its parent module no class of that name."""
         place = self.source.joinpath(*name.split("."))
         if place.with_suffix(".py").is_file() or (place / "__init__.py").is_file():
             return False
@@ -97,15 +97,14 @@ class Project:
 def find(
     text: str, path: str | os.PathLike[str] | None = None, *, only: Sequence[str] = (), exclude: Sequence[str] = ()
 ) -> Project:
-    """The project that `text` means.
+    """Find the project for a name or folder.
 
     Args:
         text: a package (`shop`), a subpackage (`shop.store`), a folder that is a package, the root of a project (its
-            packages are looked for in `src`, then beside pyproject.toml), or a single module or file.
-        path: a folder that is searched first for the package.
-        only: dotted names, with `*` and `?` as in a shell; other modules are left out. A name stands for everything
-            below it too.
-        exclude: likewise, modules that are left out.
+            packages are searched in `src`, then next to pyproject.toml), or a single module or file.
+        path: folder to search first for the package.
+        only: dotted names of modules to keep, with `*` and `?` as in a shell. A name includes everything below it.
+        exclude: dotted names of modules to leave out, likewise.
 
     Raises:
         InputError: there is nothing to test, or a pattern matches no module.
@@ -116,20 +115,20 @@ def find(
     for flag, patterns in (("only", only), ("exclude", exclude)):
         for pattern in patterns:
             if not any(_matches(name, (pattern,)) for name in names):
-                raise InputError(f"--{flag} '{pattern}' matches no module of '{text}'; they are {_some(names)}")
+                raise InputError(f"--{flag} '{pattern}' matches no module of '{text}' (there are: {_some(names)})")
     chosen = [
         module
         for module in found
         if (not only or _matches(module.name, only)) and not _matches(module.name, exclude) and _has_code(module.path)
     ]
     if not chosen:
-        raise InputError(f"'{text}' has no module to test: none of its {len(found)} modules defines a function")
+        raise InputError(f"'{text}' has no module to test: none of the {len(found)} modules found defines a function")
     root = _root(source)
     return Project(root, source, tuple(sorted(chosen, key=lambda module: module.name)), _tests_folder(root))
 
 
 def _modules(text: str, path: str | os.PathLike[str] | None) -> tuple[Path, list[Module]]:
-    """The folder that the modules are imported from, and all of them."""
+    """Return the folder that the modules are imported from, and all modules."""
     if _is_folder(text, path):
         folder = Path(os.path.abspath(text))
         if (folder / "__init__.py").is_file():
@@ -145,7 +144,10 @@ def _modules(text: str, path: str | os.PathLike[str] | None) -> tuple[Path, list
 
 
 def _is_folder(text: str, path: str | os.PathLike[str] | None) -> bool:
-    """The text names a folder rather than a package; a folder with a configuration is no namespace package."""
+    """Return whether the text names a folder rather than a package.
+
+    A folder with a configuration file is not a namespace package.
+    """
     if not os.path.isdir(text):
         return False
     named = "/" in text or os.sep in text or "." in text
@@ -160,7 +162,7 @@ def _is_package(text: str, path: str | os.PathLike[str] | None) -> bool:
 
 
 def _of_root(folder: Path) -> tuple[Path, list[Module]]:
-    """The modules of the root of a project, or of its `src`."""
+    """Return the modules of the root of a project, or of its `src`."""
     for source in (folder / "src", folder):
         if not source.is_dir():
             continue
@@ -178,16 +180,16 @@ def _of_root(folder: Path) -> tuple[Path, list[Module]]:
         ]
         if found:
             return source, found
-    raise InputError(f"no package and no module is in '{folder}'; name the folder that the package is in")
+    raise InputError(f"'{folder}' contains no package and no module; name the folder that contains the package")
 
 
 def _is_namespace(folder: Path) -> bool:
-    """The folder has no `__init__.py`, but packages below it have."""
+    """Return whether the folder has no `__init__.py` itself, but contains packages that have one."""
     return any(entry.is_dir() and (entry / "__init__.py").is_file() for entry in folder.iterdir())
 
 
 def _below(folder: Path, source: Path) -> Iterator[Module]:
-    """The modules of a package and of its subpackages."""
+    """Yield the modules of a package and of its subpackages."""
     for entry in sorted(folder.iterdir()):
         if entry.is_dir() and entry.name.isidentifier() and entry.name not in TESTS_INSIDE:
             yield from _below(entry, source)
@@ -205,14 +207,17 @@ def _is_module(file: Path) -> bool:
 
 
 def _top(folder: Path) -> Path:
-    """The folder that the top-level package around `folder` is in."""
+    """Return the folder that contains the top-level package around `folder`."""
     while (folder / "__init__.py").is_file() and folder.parent != folder:
         folder = folder.parent
     return folder
 
 
 def _has_code(file: Path) -> bool:
-    """The module defines a function or a class; one that cannot be parsed is kept, so that the user hears of it."""
+    """Return whether the module defines a function.
+
+    A module that cannot be parsed is kept, so that the error is reported to the user.
+    """
     try:
         with tokenize.open(file) as text:
             tree = ast.parse(text.read())
@@ -230,7 +235,10 @@ def _some(names: Sequence[str]) -> str:
 
 
 def _root(source: Path) -> Path:
-    """The nearest folder with a marker of a project, else the folder of the source; for installed code the current one."""
+    """Return the nearest folder with a marker of a project.
+
+    Without one it is the folder of the source; for installed code, the current folder.
+    """
     if is_installed(str(source)):
         return Path.cwd()
     for folder in (source, *source.parents):

@@ -1,8 +1,8 @@
-"""Order: generated tests that pass in their own file and fail behind those of another one.
+"""Order: remove generated tests that make tests of other files fail.
 
-A test that leaves something behind (a language that it has set, a registry that it has filled) harms no test of its own file:
-that was tried in several orders before export. Tests of another file may be harmed, because pytest runs all files in one
-process. The test that leaves something behind is the one that goes.
+A test may have side effects, such as a language that it sets or a registry that it fills. They break no test of its own
+file, because that was checked in several orders before export. But pytest runs all files in one process, so tests of
+another file may fail. The test with the side effect is removed.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from fitgym.suite.text.suite_file import FileTest, SuiteFile
 __all__ = ["LIMIT_S", "untangle"]
 
 LIMIT_S = 60.0
-"""Seconds after which no further test is looked for."""
+"""Time limit in seconds; after it, no further test is removed."""
 
 
 def untangle(project: Project, files: Sequence[Path], limit_s: float = LIMIT_S) -> list[str]:
-    """Take out tests that make those of other files fail, until all generated tests pass together.
+    """Remove tests that make tests of other files fail, until all generated tests pass together.
 
-    Tests that a person wrote or edited stay, and so do tests that fail by themselves: `fitgym check` is about those.
+    Tests that a user wrote or edited are kept. Tests that fail on their own are kept too; `fitgym check` reports them.
 
     Args:
-        project: whose tests they are.
-        files: generated ones, in the order in which pytest runs them.
-        limit_s: seconds after which no further test is looked for.
+        project: the project of the tests.
+        files: generated test files, in the order in which pytest runs them.
+        limit_s: time limit in seconds; after it, no further test is removed.
 
     Returns:
-        The tests that were taken out, as `test_x (file)`.
+        The removed tests, as `test_x (file)`.
 
     Raises:
         InputError: pytest cannot run the files.
     """
     end = time.monotonic() + limit_s
     removed: list[str] = []
-    alone: set[tuple[Path, str]] = set()  # tests that fail by themselves: the code has changed since they were made
+    alone: set[tuple[Path, str]] = set()  # tests that fail on their own: the code has changed since they were generated
     while time.monotonic() < end:
         failing = [one for one in check(project, files).failures if one.name and not one.edited]
         victim = next((one for one in failing if (one.file, one.name) not in alone), None)
@@ -51,14 +51,14 @@ def untangle(project: Project, files: Sequence[Path], limit_s: float = LIMIT_S) 
             continue
         file, tests = _guilty(project, files, victim, end)
         suite = SuiteFile.read(file)
-        assert suite is not None, "it was run a moment ago"
+        assert suite is not None, "the file was run a moment ago"
         write(suite.without(tests).text, file)
         removed += [f"{test.name} ({file.name})" for test in tests]
     return removed
 
 
 def _guilty(project: Project, files: Sequence[Path], victim: Failure, end: float) -> tuple[Path, list[FileTest]]:
-    """The file and its tests that make a test fail; the test itself if it takes several files."""
+    """Return the file and its tests that make a test fail; the failing test itself if no single file does."""
     for file in files[: files.index(victim.file)]:
         tests = list(_own(file))
         if time.monotonic() < end and tests and _fails_behind(project, file, tests, victim):
@@ -67,7 +67,7 @@ def _guilty(project: Project, files: Sequence[Path], victim: Failure, end: float
 
 
 def _fewest(project: Project, file: Path, tests: list[FileTest], victim: Failure) -> list[FileTest]:
-    """Of tests behind which another one fails, few behind which it fails too, by halving."""
+    """Return a small part of the tests that still makes the other test fail, found by halving."""
     while len(tests) > 1:
         half = len(tests) // 2
         part = next((one for one in (tests[:half], tests[half:]) if _fails_behind(project, file, one, victim)), None)
@@ -78,7 +78,7 @@ def _fewest(project: Project, file: Path, tests: list[FileTest], victim: Failure
 
 
 def _fails_behind(project: Project, file: Path, tests: Sequence[FileTest], victim: Failure) -> bool:
-    """Whether a test fails when it runs behind some tests of another file."""
+    """Return whether a test fails when it runs after some tests of another file."""
     chosen = [*(_id(file, test.name) for test in tests), _id(victim.file, victim.name)]
     found = check(project, [file, victim.file], chosen=chosen)
     return any(one.file == victim.file and one.name == victim.name for one in found.failures)

@@ -1,6 +1,6 @@
-"""The pytest plugin: generated tests can be left out of a run, and a failure says what to do.
+"""The pytest plugin: select or skip generated tests, and explain their failures.
 
-pytest loads it in every environment that fitgym is installed in, so it imports little and does nothing unless there are
+pytest loads it in every environment where fitgym is installed. It therefore imports little, and does nothing without
 generated tests.
 """
 
@@ -15,14 +15,16 @@ from fitgym.suite.text.generated import is_generated
 __all__ = ["IMPORTED", "Generated", "pytest_addoption", "pytest_configure"]
 
 IMPORTED = ("-W", "ignore::pytest.PytestAssertRewriteWarning")
-"""Options of pytest for a process that has imported fitgym already: pytest would have rewritten the plugin's assertions, and
-says so by a warning, which a project may turn into an error."""
+"""Pytest options for a process that has already imported fitgym.
+
+pytest then cannot rewrite the assertions of the plugin and warns about it; a project may turn warnings into errors.
+"""
 
 CHOICES = ("run", "skip", "only")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add `--generated`."""
+    """Add the option `--generated`."""
     parser.getgroup("fitgym").addoption(
         "--generated",
         choices=CHOICES,
@@ -32,12 +34,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the plugin proper, once."""
+    """Register the plugin object."""
     config.pluginmanager.register(Generated(config.getoption("--generated")), "fitgym-generated")
 
 
 class Generated:
-    """Chooses generated tests, and counts those that fail.
+    """Selects generated tests, and counts their failures.
 
     Args:
         choice: "run", "skip" or "only".
@@ -50,7 +52,7 @@ class Generated:
         self._failed = 0
 
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Leave out what is not chosen."""
+        """Deselect tests that are not chosen."""
         generated = [item for item in items if self._is_generated(item.path)]
         self._items = {item.nodeid for item in generated}
         if self._choice == "run":
@@ -66,12 +68,12 @@ class Generated:
         self._failed += report.when == "call" and report.failed and report.nodeid in self._items
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Say what a failure of a generated test means."""
+        """Explain what a failure of a generated test means."""
         if self._failed:
             tests = "1 generated test fails" if self._failed == 1 else f"{self._failed} generated tests fail"
             terminalreporter.write_line(
-                f"fitgym: {tests}: the code behaves in another way than when they were made. If that is right, "
-                "`fitgym update` replaces them."
+                f"fitgym: {tests}: the code behaves differently than when they were generated. If the new behaviour is "
+                "right, run `fitgym update` to replace them."
             )
 
     def _is_generated(self, file: Path) -> bool:

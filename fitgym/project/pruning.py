@@ -1,4 +1,4 @@
-"""Pruning: generated tests that the code has outgrown are taken out of their files."""
+"""Pruning: remove generated tests that no longer match the code."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ __all__ = ["Pruned", "prune"]
 
 
 MISSING = "cannot import name"
-"""What Python says of a name that a module has no more; other errors of an import may be over tomorrow."""
+"""Python's message for a name that a module no longer defines; other import errors may be temporary."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pruned:
-    """What was taken out, and what is left to a person.
+    """The removed tests, and the failing tests that are left for the user.
 
     Attributes:
-        removed: tests that fitgym made and that fail.
-        deleted: files without a test that is left, or whose module is gone.
-        left: tests that fail and stay: a person wrote or edited them, or their file cannot be imported for a reason that
-            has nothing to do with what it tests.
+        removed: failing tests that fitgym generated.
+        deleted: files without remaining tests, or whose module no longer exists.
+        left: failing tests that are kept: a user wrote or edited them, or their file cannot be imported for a reason
+            that is unrelated to the code under test.
     """
 
     removed: tuple[Failure, ...] = ()
@@ -34,13 +34,13 @@ class Pruned:
 
 
 def prune(found: Check, obsolete: Iterable[Path] = ()) -> Pruned:
-    """Take the failing tests that nobody edited out of their files, and forget what these files were made for.
+    """Remove failing tests that nobody edited from their files, and clear the hash of the code they were made for.
 
-    A file in which no test is left is deleted, unless a person wrote something else in it that is a statement.
+    A file without remaining tests is deleted.
 
     Args:
-        found: of the files.
-        obsolete: files whose module is gone; their unedited tests go whether they fail or not.
+        found: result of the check of these files.
+        obsolete: files whose module no longer exists; their unedited tests are removed even if they pass.
     """
     gone = set(obsolete)
     removed: list[Failure] = []
@@ -51,7 +51,7 @@ def prune(found: Check, obsolete: Iterable[Path] = ()) -> Pruned:
         if not failures and file not in gone:
             continue
         suite = SuiteFile.read(file)
-        assert suite is not None, "it was run a moment ago"
+        assert suite is not None, "the file was run a moment ago"
         broken = [failure for failure in failures if not failure.name]
         outgrown = file in gone or all(any(MISSING in line for line in failure.lines) for failure in broken)
         if broken and (suite.edited or not outgrown):

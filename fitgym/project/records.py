@@ -1,4 +1,4 @@
-"""Records: what is known of each module of a project from its last run, kept in `.fitgym` in the project's root."""
+"""Records of the last run of each module of a project, stored in `.fitgym` in the project's root."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FOLDER = ".fitgym"
 class Records:
     """The run records of the modules of a project, one file each.
 
-    Git ignores the folder: a record can be made again, and only the tests belong to the project.
+    Git ignores the folder: records can be regenerated, and only the tests belong to the project.
 
     Args:
         root: of the project.
@@ -29,7 +29,7 @@ class Records:
         self.folder = root / FOLDER / "records"
 
     def get(self, module: str) -> dict[str, Any] | None:
-        """The record of a module, None if there is none that can be read."""
+        """Return the record of a module, None if there is none that can be read."""
         try:
             found = json.loads(self._file(module).read_text("utf-8"))
         except (OSError, ValueError, RecursionError):
@@ -37,7 +37,7 @@ class Records:
         return found if isinstance(found, dict) else None
 
     def put(self, module: str, record: Mapping[str, Any]) -> None:
-        """Keep the record of a module.
+        """Write the record of a module.
 
         Raises:
             InputError: it cannot be written.
@@ -48,7 +48,7 @@ class Records:
             if not ignore.exists():
                 write("*\n", ignore)
         except OSError as problem:
-            raise InputError(f"the record of '{module}' cannot be kept: {problem}") from None
+            raise InputError(f"the record of '{module}' cannot be written: {problem}") from None
 
     def _file(self, module: str) -> Path:
         return self.folder / f"{module}.json"

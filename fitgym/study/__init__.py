@@ -1,4 +1,4 @@
-"""Studies: many runs that answer one question, on a laptop or a cluster, and the statistics of the answer.
+"""Studies: experiments of many runs that answer one question, on a laptop or a cluster, with their statistics.
 
-Commands call it; `statistics` and `comparison` also serve the headroom ladder.
+Commands call this package; the headroom ladder also uses `statistics` and `comparison`.
 """

@@ -1,4 +1,4 @@
-"""What a study says: for each arm, for each subject, and in sentences."""
+"""Analysis of a study: results by arm, by subject, and in sentences."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class ArmLine:
-    """One arm over all subjects.
+    """The results of one arm over all subjects.
 
     Attributes:
         arm: its name.
-        runs, failed: that have ended.
-        median: of the declared measure over all runs.
-        share: interquartile mean of the same, normalised by subject; of what is 1 or 0, how likely it is.
-        rank: mean rank over the subjects, NaN where ranks make no sense.
-        beside: the arm beside the baseline with its verdict, corrected for the number of arms; None for the baseline itself
-            and without one.
-        reach: how soon it gets to where the baseline ends, None if the runs do not tell.
-        generation_ms: median time for a generation, NaN if it is not known.
-        deciding: median share of the time of a run that the agent took, NaN likewise.
-        published: what a paper reports, None if nothing.
+        runs, failed: numbers of runs with a result, and of failed runs.
+        median: of the plan's metric over all runs.
+        share: interquartile mean of the metric, normalised by subject; for a metric of 0 or 1, its probability.
+        rank: mean rank over the subjects, NaN if there are no ranks.
+        beside: contrast with the baseline and its verdict, corrected for the number of arms; None for the baseline
+            itself and without one.
+        reach: how soon the arm reaches the final value of the baseline, None if unknown.
+        generation_ms: median time of a generation, NaN if unknown.
+        deciding: median share of a run's time that the agent took, NaN if unknown.
+        published: value reported by a paper, None if there is none.
     """
 
     arm: str
@@ -65,13 +65,13 @@ class ArmLine:
 
 @dataclass(frozen=True, slots=True)
 class SubjectLine:
-    """One subject.
+    """The results on one subject.
 
     Attributes:
         subject: its name.
-        centres: by arm the median of its runs, or of what is 1 or 0 the mean.
-        best: the arms with the best of these.
-        beside: by arm its runs beside those of the baseline, with a verdict that is corrected for all subjects and arms.
+        centres: by arm the median of its runs; for a metric of 0 or 1, the mean.
+        best: the arms with the best of these values.
+        beside: by arm the contrast with the baseline, with a verdict that is corrected for all subjects and arms.
     """
 
     subject: str
@@ -82,15 +82,16 @@ class SubjectLine:
 
 @dataclass(frozen=True)
 class Analysis:
-    """What the results of a study come to. Use `of`.
+    """The analysis of a study's results. Create it by `of`.
 
     Attributes:
         results: of the study.
-        arms: a line for each, in the order of the plan.
-        subjects: likewise.
-        ranks: of the arms, None if there are too few arms or subjects. Pairs without a stated effect have p = 1, others the Holm-adjusted p.
-        sentences: what can be said, and how sure it is.
-        warnings: what a reader should know before believing it.
+        arms: one line per arm, in the order of the plan.
+        subjects: one line per subject, in the order of the plan.
+        ranks: of the arms, None if there are too few arms or subjects. Pairs without a shown effect have p = 1, others
+            the Holm-adjusted p.
+        sentences: conclusions with their certainty.
+        warnings: weaknesses of the evidence.
     """
 
     results: Results
@@ -102,7 +103,7 @@ class Analysis:
 
     @classmethod
     def of(cls, results: Results) -> Analysis:
-        """Analyse."""
+        """Analyse the results of a study."""
         try:
             ranks = friedman(results.centres(), larger_is_better=results.larger_is_better)
         except InputError:
@@ -140,7 +141,7 @@ def _arms(results: Results, ranks: Ranks | None) -> tuple[ArmLine, ...]:
 
 
 def _beside(results: Results, arm: str, baseline: str, subjects: tuple[str, ...] = ()) -> Contrast | None:
-    """One arm beside another on some subjects, or on all; None if they have no run in common."""
+    """Return the contrast of two arms on some subjects, or on all; None if they have no run in common."""
     sign = 1.0 if results.larger_is_better else -1.0
 
     def runs(name: str) -> Runs:
@@ -157,10 +158,10 @@ def _beside(results: Results, arm: str, baseline: str, subjects: tuple[str, ...]
 
 
 def _stated(results: Results, ranks: Ranks) -> Ranks:
-    """The ranks with verdicts for all pairs, judged together: p is Holm-adjusted, and 1 where no effect is stated.
+    """Return the ranks with verdicts on all pairs, judged together.
 
-    Nemenyi's test would call pairs different that the rule for verdicts does not, because its result for two arms depends
-    on the others.
+    p is Holm-adjusted, and 1 if no effect is shown. Nemenyi's test is not used, because its result for two arms depends
+    on the other arms, and it could contradict the verdicts.
 
     References:
         Benavoli, Corani and Mangili 2016, Should We Really Use Post-Hoc Tests Based on Mean-Ranks?
@@ -232,19 +233,19 @@ def _sentences(results: Results, arms: tuple[ArmLine, ...], ranks: Ranks | None)
 
 
 def _detection(results: Results) -> str:
-    """Do runs that reach more of the goal detect more faults?"""
+    """Return a sentence on whether runs that reach more of the goal detect more faults."""
     reached = np.concatenate([values.ravel() for values in normalised(results.measures["value"]).values()])
     detected = np.concatenate([values.ravel() for values in results.measures["detected"].values()])
     there = ~(np.isnan(reached) | np.isnan(detected))
     found = correlation([bool(one) for one in detected[there]], reached[there])
     of = "Detection of a fault and how far the goal was reached, as a share of the most on the subject"
     if math.isnan(found.statistic):
-        return f"{of}: nothing can be said, because one of them is the same in all {there.sum()} runs."
+        return f"{of}: no correlation, because one of them has the same value in all {there.sum()} runs."
     return f"{of}: point-biserial correlation r = {found.statistic:.2f} over {there.sum()} runs (p = {found.p:.2g})."
 
 
 def _alike(results: Results) -> list[tuple[str, str]]:
-    """Pairs of arms that choose between actions and have taken the same ones with the same outcome."""
+    """Return pairs of arms that chose the same actions with the same results."""
     return [
         (one, other)
         for one, other in combinations(results.choices, 2)
@@ -260,41 +261,42 @@ def _warnings(results: Results) -> tuple[str, ...]:
     if not results.complete:
         said.append(f"The study is not complete: {results.ended} of {len(plan.cells())} runs have ended.")
     if results.failures:
-        said.append(f"{len(results.failures)} runs have failed and are left out; they are listed below.")
+        said.append(f"{len(results.failures)} runs failed and are left out; they are listed below.")
     others = len(plan.arms) - 1 if plan.baseline else 0
     few_subjects = too_few(len(plan.subjects), others)
     if len(plan.seeds) == 1:
-        said.append("One seed: no verdict. Another seed may change every difference.")
+        said.append("One seed: no verdict. Every difference may change with another seed.")
     elif len(plan.seeds) < FEW:
-        surer = "" if few_subjects else " What is said over all subjects is surer."
+        surer = "" if few_subjects else " Results over all subjects are more certain."
         said.append(
-            f"{len(plan.seeds)} seeds for each subject are fewer than {FEW}: an effect on a single subject has to be large to be "
-            f"seen, and which arm is best there may change with other seeds.{surer}"
+            f"{len(plan.seeds)} seeds for each subject are fewer than {FEW}: only large effects on a single subject "
+            f"can be detected, and the best arm on a subject may change with other seeds.{surer}"
         )
     if few_subjects:
         said.append(
-            f"{len(plan.subjects)} subjects are too few for Wilcoxon's test over them, corrected for {others} comparisons, to "
-            f"give p < {ALPHA}, whatever the runs are: no difference can be shown."
+            f"{len(plan.subjects)} subjects are too few: with a correction for {others} comparisons, Wilcoxon's test "
+            f"over them cannot give p < {ALPHA}. No difference can be shown."
         )
     said += [
-        f"{one} and {other} made the same choices: nothing here tells them apart." for one, other in _alike(results)
+        f"{one} and {other} made the same choices, so they cannot be distinguished here."
+        for one, other in _alike(results)
     ]
     choosing = {arm: found for arm, found in results.choices.items() if len(found.times) > 1}
     trying = {arm: found.first / found.times.total() for arm, found in choosing.items()}
     most = [f"{arm} ({share:.0%})" for arm, share in trying.items() if share > 0.5]
     if most:
         said.append(
-            f"Most decisions take an action for the first time in their run: {', '.join(most)}. An agent that learns from what "
-            "its actions have earned has hardly begun to; more decisions, or fewer actions, would tell what it can do."
+            f"Most decisions try an action for the first time in their run: {', '.join(most)}. An agent that learns "
+            "from rewards has learned little by then; use more decisions, or fewer actions, to measure its ability."
         )
     if len(results.versions) > 1:
-        said.append(f"The runs were made by different versions: {'; '.join(sorted(results.versions))}.")
+        said.append(f"The runs were made with different versions: {'; '.join(sorted(results.versions))}.")
     if "agent" in trials().load(plan.trial).settings() and (lacking := missing(_settings(results))):
         said.append(notice(lacking))
     return tuple(said)
 
 
 def _settings(results: Results) -> dict[str, dict[str, Any]]:
-    """By arm its settings, with their defaults."""
+    """Return the settings of each arm, including defaults."""
     kind = trials().load(results.plan.trial)
     return {arm.name: {**kind.settings(arm.settings), **arm.settings} for arm in results.plan.arms}

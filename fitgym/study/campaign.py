@@ -1,4 +1,4 @@
-"""A campaign: a study is run, from nothing or from where it was cut off."""
+"""Campaigns: run a study from the beginning, or resume an interrupted one."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["Progress", "run"]
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a campaign stands.
+    """The progress of a campaign.
 
     Attributes:
         status: of all runs of the plan.
         last: the run that has ended last.
-        reason: why it has failed, "" if it has not.
+        reason: why it failed, "" if it did not.
         seconds: since the campaign began or was resumed.
         made: runs since then.
     """
@@ -35,7 +35,7 @@ class Progress:
 
     @property
     def left_s(self) -> float:
-        """Seconds that the open runs will take if they take as long as those that were made."""
+        """Estimated seconds for the open runs, from the mean duration so far."""
         return self.seconds / self.made * self.status.open
 
 
@@ -53,18 +53,18 @@ def run(
 
     Args:
         plan: the study.
-        folder: for the results; made if it does not exist.
-        executor: name of one, see `fitgym.study.executors`.
-        workers, address: for it.
-        again: make the runs again that have failed.
+        folder: for the results; created if needed.
+        executor: its name, see `fitgym.study.executors`.
+        workers, address: passed to the executor.
+        again: repeat failed runs.
         watch: called after each run.
 
     Raises:
-        InputError: there is no such executor, it lacks a library, or the folder holds another study.
-        OSError: records cannot be written; called again it goes on from there.
+        InputError: there is no such executor, it lacks a library, or the folder contains another study.
+        OSError: records cannot be written; a second call continues from there.
     """
     if workers is not None and workers < 1:
-        raise InputError(f"workers is {workers}, expected at least 1")
+        raise InputError(f"workers is {workers}; expected at least 1")
     maker = executors().load(executor)(workers, address)
     store = Store.create(folder, plan)
     with store.driving():
@@ -72,7 +72,7 @@ def run(
         status = store.noted()
         began = time.monotonic()
         try:
-            # With nothing to do no cluster is started.
+            # Do not start a cluster if nothing is to be done.
             for made, cell in enumerate(maker.run(missing, store.folder) if missing else (), 1):
                 reason = store.note(cell.id)
                 status = Status(status.done + (not reason), status.failed + bool(reason), status.open - 1)
@@ -80,5 +80,7 @@ def run(
                     watch(Progress(status, cell, reason, time.monotonic() - began, made))
         except ModuleNotFoundError as problem:
             extra = executor if executor in ("ray", "slurm") else "study"
-            raise InputError(f"executor '{executor}' needs {problem.name}: pip install 'fitgym[{extra}]'") from None
+            raise InputError(
+                f"executor '{executor}' needs the package {problem.name}; pip install 'fitgym[{extra}]'"
+            ) from None
     return status

@@ -1,4 +1,4 @@
-"""A cell of a study: one run, made and written down, in whatever process."""
+"""A cell of a study: make one run and write its record, in any process."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ __all__ = ["lost", "place", "record", "run", "save"]
 
 
 def run(cell: Cell, folder: str | Path) -> str:
-    """Make one run and write its record, unless it is there; the record's text.
+    """Make one run and write its record, unless it exists; return the record's text.
 
-    A run that fails is a record with the reason. What is not there yet is written whole or not at all, so a process that is
-    killed leaves nothing to repair, and a cell that is run twice is the same as one that is run once.
+    A failed run has a record with the reason. A record is written completely or not at all, so a killed process leaves
+    nothing to repair, and running a cell twice has the same result as running it once.
 
     Args:
         cell: the run.
@@ -40,21 +40,21 @@ def run(cell: Cell, folder: str | Path) -> str:
 
 
 def record(cell: Cell) -> str:
-    """Make one run; its record, one line of JSON."""
+    """Make one run; return its record, one line of JSON."""
     found: dict[str, Any] = {"measures": {}, "series": {}, "run": {}, "seconds": {}, "error": ""}
     try:
         trial = trials().load(cell.trial).of(cell.settings)
         found.update(asdict(trial.measure(cell.subject, cell.seed, cell.budget, cell.path)))
     except FitgymError as problem:
         found["error"] = str(problem)
-    except Exception as problem:  # a fault of fitgym: a row with its reason, not the end of the study
+    except Exception as problem:  # a bug in fitgym becomes a failed run and does not end the study
         where = traceback.extract_tb(problem.__traceback__)[-1]
         found["error"] = f"{type(problem).__name__}: {problem} ({Path(where.filename).name}, line {where.lineno})"
     return _line(cell, found)
 
 
 def lost(cell: Cell, reason: str) -> str:
-    """The record of a run that has left none."""
+    """Return the record of a run that did not write one."""
     return _line(cell, {"measures": {}, "series": {}, "run": {}, "seconds": {}, "error": reason})
 
 
@@ -65,12 +65,12 @@ def _line(cell: Cell, found: dict[str, Any]) -> str:
 
 
 def place(folder: str | Path, cell_id: str) -> Path:
-    """The file of a record; in 256 folders, because there may be many."""
+    """Return the path of a record. There are 256 folders, because there may be many records."""
     return Path(folder) / "records" / cell_id[:2] / f"{cell_id}.json"
 
 
 def save(text: str, file: Path) -> None:
-    """Write a file so that it is whole after anything, a power failure included, or not there."""
+    """Write a file atomically and durably: after a crash or power failure it is complete or absent."""
     file.parent.mkdir(parents=True, exist_ok=True)
     scratch = file.with_name(f".{file.name}.{os.getpid()}")
     try:
@@ -82,6 +82,7 @@ def save(text: str, file: Path) -> None:
     except OSError:
         scratch.unlink(missing_ok=True)
         raise
+    # The new name is durable only after the folder is synced too.
     folder = os.open(file.parent, os.O_RDONLY)
     try:
         os.fsync(folder)

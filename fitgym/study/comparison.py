@@ -1,4 +1,4 @@
-"""Comparison: how large is the difference between two agents, and how sure is that?
+"""Comparison of two agents: size and certainty of their difference.
 
     from fitgym.study.comparison import contrasts
     from fitgym.run.evaluation import evaluate
@@ -7,7 +7,7 @@
     for found in judge(contrasts(rows, ["uniform"])):
         print(found.evidence.agent, found.evidence.a12, found.p, found.verdict)
 
-A contrast is an effect size with its interval and its test. Whether it may be called an effect depends on all comparisons
+A contrast is an effect size with its interval and its test. Whether it is called an effect depends on all comparisons
 of the table; `fitgym.study.verdict` has the rule.
 """
 
@@ -31,26 +31,26 @@ Runs = Mapping[str, Mapping[int, float]]
 """Values by subject and seed."""
 
 RESAMPLES = 2000
-"""Bootstrap samples: the ends of an interval of 95 % then stand on 50 samples each."""
+"""Number of bootstrap samples: 50 of them lie outside each end of a 95 % interval."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """One agent beside a baseline, over all subjects on which both have runs.
+    """The comparison of one agent with a baseline, over all subjects on which both have runs.
 
     Attributes:
-        agent: the one in question.
-        baseline: what it is compared with.
+        agent: its name.
+        baseline: the agent that it is compared with.
         a12: mean over the subjects of the probability that a run of the agent reaches more, see `a12`.
-        low, high: ends of the 95 % bootstrap interval of that mean; subjects are drawn with replacement, and so are seeds,
-            the same ones for all subjects and both agents: with the same seed runs begin with the same population, and an
-            agent makes the same random choices on every subject, so they are no independent draws. With one subject and few
-            seeds such an interval is somewhat too short, with many subjects rather too long.
-        better, worse: subjects on which `a12` is above and below one half.
-        subjects: compared.
-        runs: pairs of runs with the same subject and seed.
-        seeds: pairs of a subject, the median over the subjects.
-        ours, theirs: what the test compares: the median run of each subject, or all runs if there is one subject.
+        low, high: ends of the 95 % bootstrap interval of that mean. Subjects are drawn with replacement, and so are
+            seeds, the same ones for all subjects and both agents. Runs with the same seed are not independent: they
+            begin with the same population, and an agent makes the same random choices on every subject. With one
+            subject and few seeds the interval is somewhat too short, with many subjects rather too long.
+        better, worse: numbers of subjects with `a12` above and below one half.
+        subjects: number of subjects compared.
+        runs: number of pairs of runs with the same subject and seed.
+        seeds: number of pairs of a subject, the median over the subjects.
+        ours, theirs: data of the test: the median run of each subject, or all runs if there is one subject.
     """
 
     agent: str
@@ -73,23 +73,29 @@ class Contrast:
 
     @property
     def p(self) -> float:
-        """Of Wilcoxon's signed-rank test over the subjects, of one subject Mann and Whitney's over the runs; two-sided and
-        not corrected. Needs scipy (extra `study`)."""
+        """The two-sided p, not corrected. Needs scipy (extra `study`).
+
+        The test is Wilcoxon's signed-rank test over the subjects; for one subject, Mann and Whitney's test over the
+        runs.
+        """
         return (mann_whitney if self.subjects == 1 else wilcoxon)(self.ours, self.theirs).p
 
     @property
     def toward(self) -> int:
-        """1 if the test finds that the agent reaches more, -1 if less, 0 if neither. Needs scipy (extra `study`)."""
+        """The direction of the test: 1 if the agent reaches more, -1 if less, 0 if neither.
+
+        Needs scipy (extra `study`).
+        """
         found = self.a12 - 0.5 if self.subjects == 1 else signed_ranks(np.subtract(self.ours, self.theirs))
         return (found > 0.0) - (found < 0.0)
 
     def __str__(self) -> str:
-        """A12 with its interval."""
+        """Return A12 with its interval."""
         return f"{self.a12:.2f} [{self.low:.2f}, {self.high:.2f}]"
 
 
 def a12(ours: Sequence[float] | NDArray[np.float64], theirs: Sequence[float] | NDArray[np.float64]) -> float:
-    """The probability that a value of ours is larger than one of theirs, ties counted half.
+    """Return the probability that a value of `ours` is larger than one of `theirs`; ties count half.
 
         A12 = (#(x > y) + #(x = y) / 2) / (m n)     over all m n pairs
 
@@ -99,7 +105,7 @@ def a12(ours: Sequence[float] | NDArray[np.float64], theirs: Sequence[float] | N
         ours, theirs: values, at least one each.
 
     Raises:
-        ValueError: there are none.
+        ValueError: one of them is empty.
 
     References:
         Vargha and Delaney 2000, A Critique and Improvement of the CL Common Language Effect Size Statistics.
@@ -111,10 +117,10 @@ def a12(ours: Sequence[float] | NDArray[np.float64], theirs: Sequence[float] | N
 
 
 def contrasts(rows: Iterable[Row], baselines: Sequence[str], *, seed: int = 0) -> list[Contrast]:
-    """Every other agent beside every baseline; agents and baselines in the order in which they come.
+    """Compare every other agent with every baseline, in the order of the rows and of the baselines.
 
     Args:
-        rows: of one goal and budget; those without a value are left out, and seeds that only one of two agents has.
+        rows: of one goal and budget; rows without a value, and seeds that only one of two agents has, are left out.
         baselines: names of agents that have rows.
         seed: of the bootstrap.
 
@@ -127,7 +133,9 @@ def contrasts(rows: Iterable[Row], baselines: Sequence[str], *, seed: int = 0) -
             values[row.setting.agent].setdefault(row.setting.subject, {})[row.setting.seed] = row.value
     for name in baselines:
         if name not in values:
-            raise InputError(f"there is no run of the baseline '{name}', expected one of {', '.join(values) or 'none'}")
+            raise InputError(
+                f"there is no run of the baseline '{name}'; expected one of: {', '.join(values) or 'none'}"
+            )
     return [
         contrast(agent, baseline, values[agent], values[baseline], seed=seed)
         for agent in values
@@ -137,13 +145,13 @@ def contrasts(rows: Iterable[Row], baselines: Sequence[str], *, seed: int = 0) -
 
 
 def contrast(agent: str, baseline: str, ours: Runs, theirs: Runs, *, seed: int = 0, means: bool = False) -> Contrast:
-    """One agent beside another.
+    """Compare one agent with another.
 
     Args:
         agent, baseline: their names.
-        ours, theirs: what their runs reached; seeds that only one of them has are left out.
+        ours, theirs: values of their runs; seeds that only one of them has are left out.
         seed: of the bootstrap.
-        means: test the mean run of each subject instead of the median: for what is 1 or 0.
+        means: test the mean run of each subject instead of the median, for values of 0 or 1.
 
     Raises:
         InputError: they have no run in common.
@@ -151,6 +159,7 @@ def contrast(agent: str, baseline: str, ours: Runs, theirs: Runs, *, seed: int =
     References:
         Owen 2007, The Pigeonhole Bootstrap: resampling rows and columns of a table independently of each other.
     """
+    # Only pairs with the same subject and seed are compared.
     both = {name: sorted(ours[name].keys() & theirs.get(name, {}).keys()) for name in ours}
     both = {name: seeds for name, seeds in both.items() if seeds}
     if not both:
@@ -159,9 +168,9 @@ def contrast(agent: str, baseline: str, ours: Runs, theirs: Runs, *, seed: int =
     effects = np.array([(pairs.mean() + 1.0) / 2.0 for pairs in won])
     rng = np.random.default_rng(seed)
     every = {one: at for at, one in enumerate(sorted(set().union(*both.values())))}
-    # How often each resample has each seed.
+    # Number of times that each resample contains each seed.
     drawn = rng.multinomial(len(every), np.full(len(every), 1 / len(every)), RESAMPLES)
-    # A row for each subject: what each resample finds there, so that a resample of subjects picks one of each column.
+    # One row per subject with the A12 of each resample; a resample of subjects then picks rows in its column.
     found = np.array(
         [_resampled(pairs, drawn[:, [every[one] for one in both[name]]]) for name, pairs in zip(both, won, strict=True)]
     )
@@ -185,20 +194,20 @@ def contrast(agent: str, baseline: str, ours: Runs, theirs: Runs, *, seed: int =
 
 
 def _tested(runs: list[list[float]], means: bool) -> tuple[float, ...]:
-    """What the test compares, see `Contrast`."""
+    """Return the data of the test, see `Contrast`."""
     if len(runs) == 1:
         return tuple(runs[0])
     return tuple(statistics.fmean(found) if means else statistics.median(found) for found in runs)
 
 
 def _won(ours: NDArray[np.float64], theirs: NDArray[np.float64]) -> NDArray[np.float64]:
-    """1 where our value is larger, -1 where theirs is, of each of ours with each of theirs."""
+    """Return 1 if our value is larger, -1 if theirs is, for each pair of values."""
     won: NDArray[np.float64] = np.sign(ours[:, None] - theirs[None, :])
     return won
 
 
 def _resampled(won: NDArray[np.float64], drawn: NDArray[np.int64]) -> NDArray[np.float64]:
-    """A12 of each resample, NaN where it has none of the seeds; a row of `drawn` says how often it has which."""
+    """Return A12 of each resample, NaN if it has none of the seeds; a row of `drawn` counts the seeds of a resample."""
     pairs = drawn.sum(axis=1) ** 2
     with np.errstate(invalid="ignore"):
         effects: NDArray[np.float64] = ((drawn @ won * drawn).sum(axis=1) / pairs + 1.0) / 2.0

@@ -1,4 +1,4 @@
-"""Difference: how much more one side reaches than another, in the unit of what is measured, with its interval."""
+"""Difference: how much more one side reaches than another, in the unit of the measure, with its interval."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ class Difference:
 
     Attributes:
         value: mean over the subjects of our mean minus their mean.
-        low, high: ends of its 95 % bootstrap interval; subjects and seeds are drawn as in `fitgym.study.comparison.contrast`.
-        none: the difference that it is compared with.
+        low, high: ends of its 95 % bootstrap interval; subjects and seeds are drawn as in
+            `fitgym.study.comparison.contrast`.
+        none: the difference that it is tested against.
         p: of the test against `none`.
-        toward: the side on which the test finds more, see `fitgym.study.verdict.Evidence`.
-        seeds: of a subject, the median over the subjects.
+        toward: the direction of the test, see `fitgym.study.verdict.Evidence`.
+        seeds: number of seeds of a subject, the median over the subjects.
         by_subject: the difference on each subject.
     """
 
@@ -42,13 +43,13 @@ class Difference:
 
 
 def difference(ours: Runs, theirs: Runs, none: float = 0.0, *, seed: int = 0) -> Difference:
-    """Our mean minus their mean over the subjects that both have.
+    """Return our mean minus their mean over the subjects that both have.
 
-    It is tested by Wilcoxon's signed ranks over the subjects, of one subject by Mann and Whitney over the runs.
+    It is tested by Wilcoxon's signed ranks over the subjects; for one subject, by Mann and Whitney over the runs.
 
     Args:
-        ours, theirs: what their runs reached; seeds that only one of them has are left out.
-        none: the difference to test against; -0.01 asks whether we are less than 0.01 below them.
+        ours, theirs: values of their runs; seeds that only one of them has are left out.
+        none: the difference to test against; -0.01 tests whether we are less than 0.01 below them.
         seed: of the bootstrap.
 
     Raises:
@@ -66,10 +67,12 @@ def difference(ours: Runs, theirs: Runs, none: float = 0.0, *, seed: int = 0) ->
 
 
 def growth(on: tuple[Runs, Runs], than: tuple[Runs, Runs], none: float = 0.0, *, seed: int = 0) -> Difference:
-    """How much larger the difference is on some subjects than on others; tested by Mann and Whitney over the subjects.
+    """Return how much larger the difference is on some subjects than on others.
+
+    It is tested by Mann and Whitney over the subjects.
 
     Args:
-        on, than: our runs and their runs on either group of subjects.
+        on, than: our runs and their runs on the two groups of subjects.
         none: the growth to test against.
         seed: of the bootstrap.
 
@@ -86,7 +89,7 @@ def growth(on: tuple[Runs, Runs], than: tuple[Runs, Runs], none: float = 0.0, *,
 
 
 def _drawn(ours: Runs, theirs: Runs, seed: int) -> tuple[Floats, Floats, int]:
-    """The difference on each subject, the mean of each resample, and the median number of seeds."""
+    """Return the difference on each subject, the mean of each resample, and the median number of seeds."""
     both = {name: sorted(ours[name].keys() & theirs.get(name, {}).keys()) for name in ours}
     both = {name: seeds for name, seeds in both.items() if seeds}
     if not both:

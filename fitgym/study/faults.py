@@ -1,4 +1,4 @@
-"""Faults: pairs of a fixed and a buggy version of the same code, and whether a suite tells them apart.
+"""Faults: pairs of a fixed and a buggy version of the same code, and their detection by a suite.
 
 A list of faults is a TOML file. A pair is two releases of a package, or two folders:
 
@@ -9,8 +9,8 @@ A list of faults is a TOML file. A pair is two releases of a package, or two fol
     fixed = "0.12.1"
     buggy = "0.12.0"
     requires = ["other==1.0"]           # optional
-    file = "toolz/itertoolz.py"         # optional, with hunks: where the two differ because of this fault
-    hunks = [[727, 738]]                # first and last line in the fixed file; [n + 1, n] for what was taken out after n
+    file = "toolz/itertoolz.py"         # optional, with hunks: the file that contains this fault
+    hunks = [[727, 738]]                # first and last line in the fixed file; [n + 1, n] for lines removed after n
 
     [[fault]]
     id = "mine"
@@ -18,9 +18,9 @@ A list of faults is a TOML file. A pair is two releases of a package, or two fol
     fixed = "checkouts/fixed"           # relative to the list
     buggy = "checkouts/buggy"
 
-Two releases differ in more than one fault. With `hunks` the buggy version is the fixed release with only these parts of that
-file put back, so that a suite that notices another difference does not count. Releases are installed by pip, without what
-they depend on, into a cache that is named by FITGYM_CACHE.
+Two releases usually differ in more than one fault. With `hunks`, the buggy version is the fixed release in which only
+these parts of the file are reverted, so that detecting another difference does not count. Releases are installed by
+pip, without their dependencies, into a cache folder; FITGYM_CACHE sets its path.
 """
 
 from __future__ import annotations
@@ -48,21 +48,21 @@ from fitgym.suite.runs.rerun import Rerun
 __all__ = ["Detection", "Fault", "as_toml", "cache_folder", "detect", "from_bugsinpy", "load"]
 
 _KEYS = ("id", "subject", "package", "fixed", "buggy", "requires", "file", "hunks", "kind")
-_CLEAN_RUNS = 5  # in a row, before a suite counts as one that is not flaky
+_CLEAN_RUNS = 5  # consecutive clean runs, after which a suite is considered not flaky
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One pair.
+    """A pair of a fixed and a buggy version.
 
     Attributes:
         id: its name.
-        subject: what is tested.
-        fixed, buggy: versions of `package`, or folders where that is "".
-        package: as pip knows it.
-        requires: what else is installed, as pip knows it.
-        file, hunks: where the versions differ because of the fault, see the module; "" and none if everything counts.
-        kind: of what is wrong, for readers.
+        subject: the code under test.
+        fixed, buggy: versions of `package`, or folders if that is "".
+        package: its name for pip.
+        requires: further requirements to install, for pip.
+        file, hunks: the location of the fault, see the module; "" and none if all differences count.
+        kind: the kind of fault, for readers.
     """
 
     id: str
@@ -76,10 +76,10 @@ class Fault:
     kind: str = ""
 
     def folders(self, cache: Path) -> tuple[Path, Path]:
-        """The folders of the fixed and of the buggy version, made if they are not there.
+        """Return the folders of the fixed and of the buggy version, created if needed.
 
         Raises:
-            SubjectError: a release cannot be installed, or the versions do not differ where they should.
+            SubjectError: a release cannot be installed, or the versions do not differ in the hunks.
         """
         if not self.package:
             return Path(self.fixed), Path(self.buggy)
@@ -89,7 +89,7 @@ class Fault:
         return fixed, self._isolated(fixed, buggy, cache) if self.file else buggy
 
     def _isolated(self, fixed: Path, buggy: Path, cache: Path) -> Path:
-        """The fixed version with the fault put back and nothing else."""
+        """Return the fixed version with only this fault reverted."""
         place = cache / "isolated" / self.id
         with _locked(cache, self.id):
             if not (place / ".made").exists():
@@ -103,12 +103,12 @@ class Fault:
 
 @dataclass(frozen=True, slots=True)
 class Detection:
-    """What a suite says of a fault.
+    """The result of a suite on a fault.
 
     Attributes:
-        tests: of the suite that pass each time on the fixed version.
-        flaky: that do not, and are left out.
-        failing: of the tests, those that fail on the buggy version.
+        tests: number of tests that pass each time on the fixed version.
+        flaky: number of other tests, which are left out.
+        failing: number of `tests` that fail on the buggy version.
     """
 
     tests: int
@@ -117,15 +117,15 @@ class Detection:
 
     @property
     def detected(self) -> bool:
-        """A test fails on the buggy version that always passes on the fixed one."""
+        """Whether a test fails on the buggy version and always passes on the fixed one."""
         return self.failing > 0
 
 
 def load(file: str | Path) -> dict[str, Fault]:
-    """The faults of a list, by id.
+    """Return the faults of a list, by id.
 
     Raises:
-        InputError: the file cannot be read, or an entry lacks something.
+        InputError: the file cannot be read, or an entry is incomplete.
     """
     try:
         document = tomllib.loads(Path(file).read_text("utf-8"))
@@ -133,20 +133,20 @@ def load(file: str | Path) -> dict[str, Fault]:
         raise InputError(f"the faults '{file}' cannot be read: {problem}") from None
     tables = document.get("fault", [])
     if not (isinstance(tables, list) and tables and all(isinstance(table, dict) for table in tables)):
-        raise InputError(f"the faults '{file}' are none: expected tables that begin with [[fault]]")
+        raise InputError(f"the list of faults '{file}' is empty; expected tables that begin with [[fault]]")
     found = [_fault(f"fault {number} of '{file}'", table, Path(file).parent) for number, table in enumerate(tables, 1)]
     twice = [fault.id for fault in found if [one.id for one in found].count(fault.id) > 1]
     if twice:
-        raise InputError(f"the faults '{file}' have two with the id '{twice[0]}'")
+        raise InputError(f"the list of faults '{file}' has two faults with the id '{twice[0]}'; give each its own id")
     return {fault.id: fault for fault in found}
 
 
 def as_toml(faults: Iterable[Fault]) -> str:
-    """A list that `load` reads again."""
+    """Return a list of faults as TOML that `load` can read."""
     tables = []
     for fault in faults:
         found = {key: value for key, value in dataclasses.asdict(fault).items() if value}
-        # Text, and lists of text and of numbers, are written in TOML as in JSON.
+        # Text, and lists of text and of numbers, have the same syntax in TOML and JSON.
         tables.append("\n".join(["[[fault]]", *(f"{key} = {json.dumps(value)}" for key, value in found.items())]))
     return "\n\n".join(tables) + "\n"
 
@@ -154,8 +154,8 @@ def as_toml(faults: Iterable[Fault]) -> str:
 def detect(text: str, fixed: Reference, buggy: Reference) -> Detection:
     """Run a suite on both versions.
 
-    Tests that do not pass on the fixed version are left out and the rest is run again, until all pass five times in a row, as
-    in Almulla and Gay 2022, section 4.
+    Tests that do not pass on the fixed version are left out and the rest is run again, until all pass five times in a
+    row, as in Almulla and Gay 2022, section 4.
 
     Args:
         text: of the suite.
@@ -179,7 +179,7 @@ def detect(text: str, fixed: Reference, buggy: Reference) -> Detection:
 
 
 def _run(text: str, reference: Reference, hash_seed: int = 0) -> tuple[set[str], set[str]]:
-    """The tests that pass and those that do not; if the file cannot be imported none passes."""
+    """Return the tests that pass and those that do not; if the file cannot be imported, no test passes."""
     rerun = Rerun(text, reference, hash_seed=hash_seed)
     try:
         rerun.wait()
@@ -190,20 +190,20 @@ def _run(text: str, reference: Reference, hash_seed: int = 0) -> tuple[set[str],
 
 
 def cache_folder() -> Path:
-    """Where releases are installed: FITGYM_CACHE, or a folder of the user."""
+    """Return the folder for installed releases: FITGYM_CACHE, or a folder of the user."""
     given = os.environ.get("FITGYM_CACHE")
     return Path(given) if given else Path.home() / ".cache" / "fitgym"
 
 
 def from_bugsinpy(root: str | Path, checkouts: str | Path) -> Iterator[Fault]:
-    """The faults of a BugsInPy checkout whose projects are there in both versions.
+    """Yield the faults of a BugsInPy checkout that are checked out in both versions.
+
+    A patch with several modules gives a fault for the first one that is not a test.
 
     Args:
         root: of BugsInPy, with `projects/NAME/bugs/NUMBER/bug_patch.txt`.
-        checkouts: a folder with `NAME/NUMBER/fixed` and `NAME/NUMBER/buggy`, as `bugsinpy-checkout -w` makes them; bugs
-            that are not there are left out.
-
-    A patch with several modules gives a fault for the first one that is no test.
+        checkouts: a folder with `NAME/NUMBER/fixed` and `NAME/NUMBER/buggy`, as made by `bugsinpy-checkout -w`; bugs
+            without both folders are left out.
     """
     for patch in sorted(Path(root).glob("projects/*/bugs/*/bug_patch.txt")):
         name, number = patch.parts[-4], patch.parts[-2]
@@ -220,7 +220,7 @@ def from_bugsinpy(root: str | Path, checkouts: str | Path) -> Iterator[Fault]:
 
 
 def _only_folder(place: Path) -> Path | None:
-    """The checkout: the folder itself, or the only one in it, which is what `bugsinpy-checkout` makes."""
+    """Return the checkout: the folder itself, or the only folder in it, as made by `bugsinpy-checkout`."""
     if not place.is_dir():
         return None
     inside = [one for one in place.iterdir() if not one.name.startswith(".")]
@@ -235,12 +235,12 @@ def _fault(where: str, table: Mapping[str, Any], folder: Path) -> Fault:
     for key in ("id", "subject", "fixed", "buggy", "package", "file", "kind"):
         value = table.get(key, "" if key in ("package", "file", "kind") else None)
         if not isinstance(value, str) or (value == "" and key in ("id", "subject", "fixed", "buggy")):
-            raise InputError(f"{where}: {key} is {value!r}, expected text")
+            raise InputError(f"{where}: {key} is {value!r}; expected text")
     if bool(table.get("file")) != bool(table.get("hunks")):
-        raise InputError(f"{where}: file and hunks belong together, give both or neither")
+        raise InputError(f"{where}: only one of file and hunks is given; give both or neither")
     hunks = table.get("hunks", [])
     if not all(isinstance(hunk, list) and [type(line) for line in hunk] == [int, int] for hunk in hunks):
-        raise InputError(f"{where}: hunks is {hunks!r}, expected pairs of lines such as [[12, 15]]")
+        raise InputError(f"{where}: hunks is {hunks!r}; expected pairs of lines such as [[12, 15]]")
     values = {**table, "requires": tuple(table.get("requires", ())), "hunks": tuple((a, b) for a, b in hunks)}
     if not table.get("package"):
         values |= {key: str(folder / table[key]) for key in ("fixed", "buggy")}
@@ -248,7 +248,7 @@ def _fault(where: str, table: Mapping[str, Any], folder: Path) -> Fault:
 
 
 def _put_back(fixed: str, buggy: str, fault: Fault) -> str:
-    """The text of the fixed file with the chosen differences as in the buggy one."""
+    """Return the text of the fixed file with the chosen differences reverted to the buggy file."""
     new, old = fixed.splitlines(keepends=True), buggy.splitlines(keepends=True)
     changes = [
         change
@@ -265,13 +265,13 @@ def _put_back(fixed: str, buggy: str, fault: Fault) -> str:
 
 
 def _same(first: int, last: int, hunk: tuple[int, int]) -> bool:
-    """A difference is that of a hunk, or inside it."""
+    """Return whether a difference is equal to a hunk, or inside it."""
     start, end = hunk
     return first + 1 == start if end < start else start <= first + 1 and last <= end
 
 
 def _installed(requirements: list[str], cache: Path) -> Path:
-    """The folder of a release, with what else it needs."""
+    """Return the folder of a release with its further requirements, installed if needed."""
     place = cache / re.sub(r"[^\w.]+", "_", "+".join(requirements))
     with _locked(cache, place.name):
         if not (place / ".made").exists():
@@ -288,7 +288,7 @@ def _installed(requirements: list[str], cache: Path) -> Path:
 
 @contextmanager
 def _locked(cache: Path, name: str) -> Iterator[None]:
-    """Let one process at a time make a folder."""
+    """Hold a lock on a folder, so that one process at a time creates it."""
     cache.mkdir(parents=True, exist_ok=True)
     with open(cache / f".{name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -1,4 +1,4 @@
-"""Figures of a study: as SVG that takes the colour of text from the page it stands on, and as PNG on white."""
+"""Figures of a study: SVG whose text has the colour of the surrounding page, and PNG on white."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ __all__ = ["FIGURES", "Drawing", "figures", "ranks_figure"]
 
 Floats = NDArray[np.float64]
 
-_INK = "#010203"  # stands for the colour of text, and is exchanged for it
+_INK = "#010203"  # placeholder for the colour of text, replaced in the SVG
 _MOST = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A figure that can be drawn; the same one always gives the same bytes.
+    """A figure that can be drawn; the same figure always gives the same bytes.
 
     Attributes:
         draw: fills the axis, or the column of axes if there are `rows`.
-        height: in lines of text, about.
-        rows: of axes below each other, 0 for a single axis.
+        height: approximate height, in lines of text.
+        rows: number of axes below each other, 0 for a single axis.
     """
 
     draw: Callable[[Any], None]
@@ -37,14 +37,17 @@ class Drawing:
     rows: int = 0
 
     def svg(self) -> str:
-        """For a page: without a background, and text in the colour of the page's."""
+        """Return the figure for a page: without a background, and with text in the colour of the page's text."""
         written = io.StringIO()
         self._save(written, format="svg", metadata={"Date": None, "Creator": None})
         text = written.getvalue()
         return text[text.index("<svg") :].replace(_INK, "currentColor")
 
     def png(self) -> bytes:
-        """For a paper or slides: on white, 1440 pixels wide; of 256 colours, which takes a third of the room."""
+        """Return the figure for a paper or slides: on white, 1440 pixels wide.
+
+        The image has 256 colours, which reduces its size to a third.
+        """
         from PIL import Image
 
         drawn, written = io.BytesIO(), io.BytesIO()
@@ -74,9 +77,9 @@ class Drawing:
 
 
 def figures(results: Results, ranks: Ranks | None) -> dict[str, tuple[str, Drawing]]:
-    """Every figure that the results have something for: by name, its caption and its drawing."""
+    """Return every figure for which there are results: by name, its caption and its drawing."""
     found = {}
-    if ranks is not None and ranks.best != ranks.names:  # equal ranks make no scale
+    if ranks is not None and ranks.best != ranks.names:  # equal ranks cannot be drawn on a scale
         found["ranks"] = (
             "Mean ranks over the subjects, 1 the best. A bar joins arms between which no difference is shown.",
             ranks_figure(ranks),
@@ -89,7 +92,10 @@ def figures(results: Results, ranks: Ranks | None) -> dict[str, tuple[str, Drawi
 
 
 def boxes(results: Results) -> Drawing | None:
-    """The declared measure of all runs of each arm, normalised; of what is 1 or 0, how likely it is on each subject."""
+    """Return box plots of the metric over all runs of each arm.
+
+    The metric is normalised; for a metric of 0 or 1 its mean on each subject is shown.
+    """
     shares = results.centres() if results.likelihood else normalised(results.metric)
     values = [shares[arm][~np.isnan(shares[arm])] for arm in results.arms]
     if not any(found.size for found in values):
@@ -99,7 +105,7 @@ def boxes(results: Results) -> Drawing | None:
 
 
 def reached(results: Results) -> Drawing | None:
-    """Which share of the runs of each arm has got to where the baseline ends, over the course of the runs."""
+    """Return curves of the share of each arm's runs that have reached the final level of the baseline, over the run."""
     found = results.reaches()
     if not found:
         return None
@@ -117,7 +123,7 @@ def reached(results: Results) -> Drawing | None:
 
 
 def times(results: Results) -> Drawing | None:
-    """Milliseconds for each generation, by arm."""
+    """Return box plots of the milliseconds per generation, by arm."""
     values = [np.array(results.generation_ms[arm]) for arm in results.arms]
     if not any(found.size for found in values):
         return None
@@ -125,7 +131,7 @@ def times(results: Results) -> Drawing | None:
 
 
 def curves(name: str) -> Callable[[Results], Drawing | None]:
-    """What draws a curve for each arm, with the band between the quartiles."""
+    """Return a function that draws a curve for each arm, with the band between the quartiles."""
 
     def draw(results: Results) -> Drawing | None:
         found = results.curves(name)
@@ -147,7 +153,7 @@ def curves(name: str) -> Callable[[Results], Drawing | None]:
 
 
 def chosen(results: Results) -> Drawing | None:
-    """The ten actions that each arm took most, for arms that take more than one."""
+    """Return bar charts of the ten most frequent actions of each arm that takes more than one."""
     arms = _choosing(results)
     if not arms:
         return None
@@ -165,7 +171,7 @@ def chosen(results: Results) -> Drawing | None:
 
 
 def heat(results: Results) -> Drawing | None:
-    """The same over the course of the runs: in each tenth, what share of the choices was which action."""
+    """Return heat maps of the choices: in each tenth of the runs, the share of each action."""
     arms = _choosing(results)
     if not arms:
         return None
@@ -186,7 +192,7 @@ def heat(results: Results) -> Drawing | None:
 
 
 def ranks_figure(ranks: Ranks) -> Drawing:
-    """The diagram of critical differences of Demsar 2006."""
+    """Return the critical-difference diagram of Demsar 2006."""
     from scikit_posthocs import critical_difference_diagram
 
     p_values = _matrix(ranks)
@@ -205,27 +211,27 @@ def ranks_figure(ranks: Ranks) -> Drawing:
 
 FIGURES: Mapping[str, tuple[str, Callable[[Results], Drawing | None]]] = {
     "boxes": (
-        "All runs, as shares of the most that any run reached on the same subject; of what is 1 or 0, how likely it is on each.",
+        "All runs, as shares of the most that any run reached on the subject; for a metric of 0 or 1, its mean.",
         boxes,
     ),
     "reached": (
-        "Share of the runs that have got to the median level at which those of the baseline end on the same subject.",
+        "Share of the runs that have reached the median final level of the baseline's runs on the same subject.",
         reached,
     ),
     "value": (
-        "How far the goal is reached during the runs: medians, and the band between the quartiles.",
+        "Value of the goal during the runs: medians, and the band between the quartiles.",
         curves("value"),
     ),
-    "covered": ("What is covered during the runs: medians, and the band between the quartiles.", curves("covered")),
+    "covered": ("Coverage during the runs: medians, and the band between the quartiles.", curves("covered")),
     "reward": ("Reward of each step during the runs: medians, and the band between the quartiles.", curves("reward")),
-    "chosen": ("The ten actions that were chosen most.", chosen),
-    "heat": ("What was chosen when: share of the choices in each tenth of the runs.", heat),
-    "times": ("Time for each generation, all of fitgym included.", times),
+    "chosen": ("The ten most frequent actions.", chosen),
+    "heat": ("Actions over time: share of the choices in each tenth of the runs.", heat),
+    "times": ("Time per generation, including all work of fitgym.", times),
 }
 
 
 def _choosing(results: Results) -> list[str]:
-    """The arms that take more than one action."""
+    """Return the arms that take more than one action."""
     return [arm for arm in results.arms if arm in results.choices and len(results.choices[arm].times) > 1]
 
 

@@ -1,4 +1,4 @@
-"""The leaderboard: agents by goal on `stdlib-v1:test`, from what validation has measured again and from nothing else."""
+"""The leaderboard: agents by goal on `stdlib-v1:test`, based only on values that validation has measured again."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Board:
         goal: its name.
         conditions: budget and settings, in words.
         values: of the goal, by agent, subject and seed.
-        subjects: that a run counts for; an agent without a run on one of them is marked.
+        subjects: the subjects that count; an agent without a run on one of them is marked.
         missing: null arms that the board lacks.
     """
 
@@ -47,13 +47,13 @@ class Board:
 
     @property
     def one_seed(self) -> bool:
-        """No agent has several seeds on a subject, so the board has no verdict."""
+        """Whether no agent has several seeds on a subject; the board then has no verdicts."""
         return all(len(runs) < 2 for by_subject in self.values.values() for runs in by_subject.values())
 
     def judged(self) -> dict[str, Judged[Contrast]]:
-        """By agent how it stands to the first of the board; agents without a run in common with it are left out.
+        """Return the comparison of each agent with the first of the board, if they have runs in common.
 
-        The first is chosen by the same runs, so the correction is for all pairs of agents.
+        The first agent is chosen by the same runs, so p is corrected for all pairs of agents.
         """
         first, *_ = names = [agent for agent, *_ in self.lines()]
         found = []
@@ -65,8 +65,10 @@ class Board:
         return {one.evidence.agent: one for one in judge(found) if one.evidence.baseline == first}
 
     def lines(self) -> list[tuple[str, Interval, int, int]]:
-        """Agent, interquartile mean of its shares of the most that any agent reached on the subject, runs and subjects; the
-        best first."""
+        """Return agent, interquartile mean of its shares, number of runs and number of subjects, the best agent first.
+
+        A share is the value divided by the most that any agent reached on the subject.
+        """
         most: dict[str, float] = defaultdict(float)
         for by_subject in self.values.values():
             for subject, runs in by_subject.items():
@@ -83,12 +85,12 @@ class Board:
 
 
 def boards(validities: Iterable[Validity]) -> list[Board]:
-    """A board for each goal and each set of conditions, of the valid runs of agents on the corpus.
+    """Return a board for each goal and set of conditions, from the valid runs of agents on the corpus.
 
     Args:
-        validities: of records of studies. Those that are not valid, have failed, were not made again (budgets in seconds,
-            saved agents that are not here) or are about something else do not count. An agent has the name of what was run,
-            whatever the study calls the arm.
+        validities: of records of studies. Four kinds do not count: invalid ones; failed runs; runs that were not
+            repeated (budgets in seconds, saved agents that are missing); and runs of other trials or subjects. An agent
+            is named after what was run, whatever the study calls the arm.
     """
     subjects = Corpus.load(CORPUS).subjects
     found: dict[tuple[str, str], Values] = {}
@@ -101,13 +103,13 @@ def boards(validities: Iterable[Validity]) -> list[Board]:
         agent = _agent(record, one.made)
         runs = found.setdefault(key, {}).setdefault(agent, {}).setdefault(record["subject"], {})
         runs[record["seed"]] = one.made["measures"]["value"]
-        settings[key][record["arm"]] = record["settings"]  # which says of a constant whether it is the best one
+        settings[key][record["arm"]] = record["settings"]  # the arm's name tells whether a constant is the best one
     return [Board(*key, values, subjects, missing(settings[key])) for key, values in sorted(found.items())]
 
 
 def markdown(found: list[Board]) -> str:
-    """The boards as tables; a share has an interval where a subject has several seeds, which is what is drawn from."""
-    parts = [f"# Leaderboard on {CORPUS}", "Made from records that `fitgym validate` has found valid."]
+    """Return the boards as Markdown tables; a share has an interval if a subject has several seeds to resample."""
+    parts = [f"# Leaderboard on {CORPUS}", "Based on records that `fitgym validate` found valid."]
     for board in found:
         judged = {} if board.one_seed else board.judged()
         more = "" if board.one_seed else " A12 beside the first | Holm-adjusted p | verdict |"
@@ -125,23 +127,21 @@ def markdown(found: list[Board]) -> str:
             rows.append(row)
         parts += [f"## {board.goal}: {board.conditions}", "\n".join(rows)]
         if board.one_seed:
-            parts.append(
-                f"{str(Verdict.ONE_SEED).capitalize()}. How far chance alone would move an agent cannot be told."
-            )
+            parts.append(f"{str(Verdict.ONE_SEED).capitalize()}. The effect of chance on an agent's place is unknown.")
         else:
             parts.append(
-                "A verdict states an effect only if the interval of A12 leaves out 0.5 and p is below 0.05, adjusted for all pairs "
-                "of agents."
+                "A verdict states an effect only if the interval of A12 excludes 0.5 and p, adjusted for all pairs of "
+                "agents, is below 0.05."
             )
         if board.missing:
             parts.append(notice(board.missing))
     if not found:
-        parts.append("No valid record is about an agent on this corpus.")
+        parts.append("There is no valid record of an agent on this corpus.")
     return "\n\n".join(parts) + "\n"
 
 
 def _agent(record: Mapping[str, Any], made: Mapping[str, Any]) -> str:
-    """The agent that was run, with its settings that the conditions of the board do not tell and that are not usual."""
+    """Return the agent that was run, with settings that differ from the defaults and are not part of the conditions."""
     settings = record["settings"]
     usual = Episode.settings(settings)
     told = {"agent", "env", "goal", "suite", "reward", "generations_per_step", *defaults(EngineOptions)}
@@ -151,7 +151,7 @@ def _agent(record: Mapping[str, Any], made: Mapping[str, Any]) -> str:
 
 
 def _conditions(record: Mapping[str, Any]) -> str:
-    """The settings that all runs of one board share besides the goal, in words."""
+    """Return the settings that all runs of one board share besides the goal, in words."""
     settings = record["settings"]
     env = [] if settings["env"] == DEFAULT_ENV else [f"env {settings['env']}"]
     shared = [name for name in ("reward", *defaults(EngineOptions), "generations_per_step") if name in settings]

@@ -1,4 +1,4 @@
-"""Null arms: what every table of agents holds, so that it can show whether choosing fitness functions pays at all."""
+"""Null arms: baselines that every table of agents needs to show whether choosing fitness functions pays."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ NULL_ARMS = {
     "random_fixed": "one combination drawn for the whole run",
     BEST_CONSTANT: "the combination that reached most on the training split, fixed for the whole run",
 }
-"""By name what each arm does."""
+"""The null arms, with a description of each."""
 
 
 def missing(arms: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
-    """The null arms that a table lacks.
+    """Return the null arms that a table lacks.
 
-    An arm with `search = "random_search"` is random search, whatever its agent. An arm is the best constant if its agent
-    is `fixed:...` and its name contains "best constant", because settings do not tell how a constant was chosen.
+    An arm with `search = "random_search"` is random search, whatever its agent. An arm is the best constant if its
+    agent is `fixed:...` and its name contains "best constant", because settings do not tell how a constant was chosen.
 
     Args:
-        arms: by name the settings of each arm, with `agent` and, where there is one, `search`.
+        arms: the settings of each arm by name, with `agent` and, if set, `search`.
     """
     there = set()
     for name, settings in arms.items():
@@ -45,19 +45,19 @@ def missing(arms: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:
 
 
 def notice(lacking: Sequence[str]) -> str:
-    """What a report says of null arms that are missing."""
+    """Return the sentence of a report about missing null arms."""
     which = "; ".join(f"{name} ({NULL_ARMS[name]})" for name in lacking)
     return f"Null arms are missing: {which}. Without them the table cannot show that choosing fitness functions pays."
 
 
 def best_constant(rows: Iterable[Row], training: Sequence[str]) -> str:
-    """The constant that reached most on a training split.
+    """Return the constant that reached most on a training split.
 
-    For each subject and seed, values are divided by the most that any constant reached there (1 for all where that is
-    0). The mean is taken over seeds, then over subjects. Ties go to fewer functions, then to the first name.
+    For each subject and seed, values are divided by the most that any constant reached there (all values count as 1 if
+    that is 0). The mean is taken over seeds, then over subjects. Ties go to fewer functions, then to the first name.
 
     Args:
-        rows: of one goal and budget; those of agents other than `fixed:...` are left out.
+        rows: of one goal and budget; rows of agents other than `fixed:...` are left out.
         training: the subjects of the training split.
 
     Returns:
@@ -72,14 +72,19 @@ def best_constant(rows: Iterable[Row], training: Sequence[str]) -> str:
         if not setting.agent.startswith("fixed:") or row.value is None:
             continue
         if setting.subject not in training:
-            raise InputError(f"'{setting.subject}' is not in the training split, so no constant may be chosen by it")
+            raise InputError(
+                f"'{setting.subject}' is not in the training split; choose constants on the training split only"
+            )
         values[setting.agent][setting.subject, setting.seed] = row.value
     if not values:
-        raise InputError("there is no run of an agent 'fixed:...' on the training split to choose a constant from")
+        raise InputError("there is no run of an agent 'fixed:...' on the training split; expected at least one")
     cells = set(next(iter(values.values())))
     for agent, found in values.items():
         if set(found) != cells:
-            raise InputError(f"'{agent}' has {len(found)} runs on other subjects or seeds than the first constant")
+            raise InputError(
+                f"'{agent}' has {len(found)} runs on other subjects or seeds than the first constant; expected the "
+                "same subjects and seeds"
+            )
     most = {cell: max(found[cell] for found in values.values()) for cell in cells}
 
     def share(found: Mapping[tuple[str, int], float]) -> float:

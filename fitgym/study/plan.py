@@ -1,12 +1,12 @@
-"""A plan: the study file, read and checked, and the runs that it asks for.
+"""A plan: a study file, read and checked, and the runs that it defines.
 
 A study file is TOML:
 
     name = "exceptions"
     question = "Does choosing fitness functions while searching find more exceptions?"
     trial = "episode"                  # see fitgym.study.trials
-    metric = "value"                   # declared beforehand; the others are told, but decide nothing
-    baseline = "Default"               # the arm that the others are put beside; optional
+    metric = "value"                   # declared beforehand; other measures are reported, but decide nothing
+    baseline = "Default"               # the arm that the others are compared with; optional
     subjects = "stdlib-v1:test"        # a corpus, a split of one, or a list of subjects
     seeds = 10                         # 0 to 9, or a list
     budget = "1000x"                   # the same for all
@@ -23,15 +23,15 @@ A study file is TOML:
     name = "Default"
     agent = "own"
 
-    [sizes.small]                      # `--size small`: what is different then
+    [sizes.small]                      # `--size small`: the keys that change
     seeds = 3
 
-    [published]                        # what a paper reports, for the table beside it
+    [published]                        # values of a paper, shown in the table
     source = "Almulla and Gay 2022, table 5"
     UCB = 12.9
     Default = 5.1
 
-What is wrong with a file is answered before anything runs, with the key, the value and what was expected.
+Errors in a file are reported before anything runs, with the key, the value and what was expected.
 """
 
 from __future__ import annotations
@@ -63,11 +63,11 @@ _OF_A_SIZE = ("subjects", "path", "seeds", "budget", "settings")
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """One of the things that a study compares.
+    """One of the alternatives that a study compares.
 
     Attributes:
         name: in tables and figures.
-        settings: of its trial, those of the whole study included.
+        settings: of its trial, including those of the whole study.
     """
 
     name: str
@@ -76,13 +76,13 @@ class Arm:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One run to make: everything that its result depends on.
+    """One run to make, with everything that its result depends on.
 
     Attributes:
         trial: name of the kind of run.
-        arm, subject, seed, budget: whose it is.
+        arm, subject, seed, budget: identify the run.
         settings: of the trial.
-        path: a folder to look in first for the subject, None for none.
+        path: a folder to search first for the subject, None for none.
     """
 
     trial: str
@@ -95,22 +95,22 @@ class Cell:
 
     @property
     def id(self) -> str:
-        """The same for the same run: 16 hexadecimal digits of the SHA-256 of what its result depends on."""
+        """The id of the run: 16 hexadecimal digits of the SHA-256 of all that its result depends on."""
         what = [self.trial, self.arm, self.subject, self.seed, self.budget, self.settings]
         return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A study that can be run: every name in it is known.
+    """A study that can be run; all names in it have been checked.
 
     Attributes:
         name, question, trial, metric, budget: see the module.
-        arms, subjects, seeds: what is crossed.
+        arms, subjects, seeds: each combination is a run.
         baseline: name of an arm, "" for none.
-        path: a folder to look in first for subjects, None for none.
-        published: what a paper reports, by arm; under "source" where.
-        size: which of the sizes this is, "" for the file as it stands.
+        path: a folder to search first for subjects, None for none.
+        published: values of a paper by arm, and their source under "source".
+        size: the chosen size, "" for the file without changes.
     """
 
     name: str
@@ -135,7 +135,7 @@ class Plan:
             size: one of its sizes, "" for none.
 
         Raises:
-            InputError: something in it cannot be used; one sentence says where and what was expected.
+            InputError: the file contains an error; the message names its place and what was expected.
         """
         try:
             text = Path(file).read_text("utf-8")
@@ -151,17 +151,17 @@ class Plan:
 
     @classmethod
     def of(cls, document: Mapping[str, Any], size: str = "", folder: Path | None = None) -> Plan:
-        """The same from what TOML gives.
+        """Create a plan from the content of a study file.
 
         Args:
-            document: the whole file.
+            document: the content, as parsed from TOML.
             size: as for `load`.
-            folder: that relative paths begin at; the working folder if None.
+            folder: the base of relative paths; the working folder if None.
         """
         _known(document, _KEYS, "")
         sizes = _table(document, "sizes")
         if size and size not in sizes:
-            raise InputError(f"it has no size '{size}' (there are: {', '.join(sizes) or 'none'})")
+            raise InputError(f"no size '{size}' (there are: {', '.join(sizes) or 'none'})")
         for name in sizes:
             _known(_table(sizes, name, "sizes."), _OF_A_SIZE, f"sizes.{name}.")
         changes = dict(sizes.get(size, {}))
@@ -203,7 +203,7 @@ class Plan:
         )
 
     def cells(self) -> list[Cell]:
-        """Every run, in an order in which a study that is cut off has compared like with like: seed by seed."""
+        """Return all runs, seed by seed, so that an interrupted study has compared the arms on the same seeds."""
         return [
             Cell(self.trial, arm.name, subject, seed, self.budget, arm.settings, self.path)
             for seed in self.seeds
@@ -212,13 +212,13 @@ class Plan:
         ]
 
     def estimate(self, workers: int) -> float:
-        """Seconds that all runs take, roughly, if so many are made at a time."""
+        """Return a rough estimate of the seconds that all runs take with this number of parallel workers."""
         kind = trials().load(self.trial)
         each = sum(kind.of(arm.settings).estimate(self.budget) for arm in self.arms)
         return each * len(self.subjects) * len(self.seeds) / workers
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON-ready values, for the folder of the results."""
+        """Return the plan as JSON-ready values, for the folder of the results."""
         return {
             "name": self.name,
             "question": self.question,
@@ -236,7 +236,7 @@ class Plan:
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> Plan:
-        """What `to_json` gave."""
+        """Return the plan from the values of `to_json`."""
         arms = tuple(Arm(arm["name"], arm["settings"]) for arm in values["arms"])
         return cls(**{**values, "arms": arms, "subjects": tuple(values["subjects"]), "seeds": tuple(values["seeds"])})
 
@@ -244,7 +244,7 @@ class Plan:
 def _arms(document: Mapping[str, Any], trial: type[Trial], common: Mapping[str, Any], budget: str) -> tuple[Arm, ...]:
     tables = document.get("arms")
     if not (isinstance(tables, list) and tables and all(isinstance(table, dict) for table in tables)):
-        raise InputError("it has no arms: expected tables that begin with [[arms]], each with a name")
+        raise InputError("no arms; expected tables that begin with [[arms]], each with a name")
     with _below("settings."):
         of_all = trial.settings(common)
     arms: dict[str, Arm] = {}
@@ -252,11 +252,11 @@ def _arms(document: Mapping[str, Any], trial: type[Trial], common: Mapping[str, 
         where = f"arms[{number}]."
         name = _text(table, "name", where=where)
         if name in arms:
-            raise InputError(f"{where}name is '{name}', which is the name of another arm already")
+            raise InputError(f"{where}name is '{name}', which another arm already has; give each arm its own name")
         if name == "source":
-            raise InputError(f"{where}name is 'source', which has a meaning of its own under [published]")
+            raise InputError(f"{where}name is 'source', which is reserved under [published]; choose another name")
         if "budget" in table:
-            raise InputError(f"{where}budget: all arms have the budget of the study, so that they can be compared")
+            raise InputError(f"{where}budget: an arm cannot have its own budget; set the budget of the study instead")
         with _below(where):
             known = trial.settings({**common, **table})
         _known(table, ["name", *known], where)
@@ -266,7 +266,7 @@ def _arms(document: Mapping[str, Any], trial: type[Trial], common: Mapping[str, 
         try:
             trial.of(settings).check(budget)
         except FitgymError as problem:
-            # What is wrong with an arm may stand above it, in the settings of all.
+            # A bad setting of an arm may be inherited from [settings].
             key = str(problem).partition(":")[0]
             raise InputError(f"{where if key in table or key not in common else 'settings.'}{problem}") from None
         arms[name] = Arm(name, settings)
@@ -275,7 +275,7 @@ def _arms(document: Mapping[str, Any], trial: type[Trial], common: Mapping[str, 
 
 @contextmanager
 def _below(where: str) -> Iterator[None]:
-    """Say in an error in which table the key stands."""
+    """Add the name of the table to errors about one of its keys."""
     try:
         yield
     except FitgymError as problem:
@@ -285,7 +285,7 @@ def _below(where: str) -> Iterator[None]:
 def _subjects(document: Mapping[str, Any], path: str | None, folder: Path) -> tuple[tuple[str, ...], str | None]:
     found = document.get("subjects")
     if isinstance(found, str):
-        if found.partition(":")[0].endswith(".toml"):  # a list of its own, which begins where the study file is
+        if found.partition(":")[0].endswith(".toml"):  # the path of a list is relative to the study file
             found = str(folder / found)
         try:
             corpus = Corpus.of(found, path)
@@ -294,10 +294,10 @@ def _subjects(document: Mapping[str, Any], path: str | None, folder: Path) -> tu
         return corpus.subjects, corpus.path
     if isinstance(found, list) and found and all(isinstance(one, str) for one in found):
         if twice := [one for one in found if found.count(one) > 1]:
-            raise InputError(f"subjects: '{twice[0]}' stands there twice")
+            raise InputError(f"subjects: '{twice[0]}' is listed twice; list each subject once")
         return tuple(found), path
     raise InputError(
-        f"subjects is {found!r}, expected a list of subjects, or the name of a corpus or of a split of one"
+        f"subjects is {found!r}; expected a list of subjects, or the name of a corpus or of a split of one"
     )
 
 
@@ -306,10 +306,10 @@ def _seeds(found: object) -> tuple[int, ...]:
         return tuple(range(found))
     if isinstance(found, list) and found and all(type(one) is int and one >= 0 for one in found):
         if twice := [one for one in found if found.count(one) > 1]:
-            raise InputError(f"seeds: {twice[0]} stands there twice")
+            raise InputError(f"seeds: {twice[0]} is listed twice; list each seed once")
         return tuple(found)
     raise InputError(
-        f"seeds is {found!r}, expected how many there are, at least 1, or a list of whole numbers from 0 on"
+        f"seeds is {found!r}; expected the number of seeds, at least 1, or a list of whole numbers of at least 0"
     )
 
 
@@ -321,7 +321,7 @@ def _budget(text: str, trial: type[Trial]) -> str:
     if found.unit not in trial.units:
         nouns = {"x": "executions (20000x)", "g": "generations (200g)", "s": "seconds (60s)"}
         kept = " or ".join(nouns[unit] for unit in trial.units)
-        raise InputError(f"budget is '{text}', expected one in {kept}")
+        raise InputError(f"budget is '{text}'; expected one in {kept}")
     return str(found)
 
 
@@ -329,17 +329,17 @@ def _text(table: Mapping[str, Any], key: str, default: str | None = None, where:
     found = table.get(key, default)
     if not isinstance(found, str) or (default is None and not found):
         said = "is missing" if found is None else f"is {found!r}"
-        raise InputError(f"{where}{key} {said}, expected text")
+        raise InputError(f"{where}{key} {said}; expected text")
     return found
 
 
 def _name(document: Mapping[str, Any]) -> str:
-    """The name of the study, which is the name of a folder too."""
+    """Return the name of the study, which is also the name of a folder."""
     name = _text(document, "name")
     if name.startswith(".") or len(name.encode()) > _LONGEST_NAME or not name.isprintable() or {"/", "\\"} & set(name):
         raise InputError(
-            f"name is {name[:60]!r}, expected the name of a folder for the results: at most {_LONGEST_NAME} bytes, no slash, "
-            "no dot at its beginning"
+            f"name is {name[:60]!r}; expected the name of a folder for the results: at most {_LONGEST_NAME} bytes, "
+            "without slashes, not beginning with a dot"
         )
     return name
 
@@ -347,7 +347,7 @@ def _name(document: Mapping[str, Any]) -> str:
 def _table(document: Mapping[str, Any], key: str, where: str = "") -> Mapping[str, Any]:
     found = document.get(key, {})
     if not isinstance(found, dict):
-        raise InputError(f"{where}{key} is {found!r}, expected a table")
+        raise InputError(f"{where}{key} is {found!r}; expected a table")
     return found
 
 
@@ -355,7 +355,7 @@ def _known(table: Iterable[str], known: Sequence[str] | Mapping[str, Any], where
     for key in table:
         if key not in known:
             shown = key if key.isprintable() else repr(key)
-            raise InputError(f"{where}{shown[:60]} is no key{_nearest(key, known)}")
+            raise InputError(f"{where}{shown[:60]} is not a known key{_nearest(key, known)}")
 
 
 def _one_of(name: str, known: Iterable[str], key: str) -> str:

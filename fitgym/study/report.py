@@ -1,4 +1,4 @@
-"""The report of a study: one HTML page that needs no network, Markdown, LaTeX tables and the figures."""
+"""The report of a study: one HTML page that works offline, Markdown, LaTeX tables and figures."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TOLD = (
     "search",
     "reward",
     "agent",
-)  # which nobody can guess, so they are told where they are the defaults too
+)  # shown even if they have their default values, because readers cannot guess them
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +37,8 @@ class Entry:
 
     Attributes:
         text: what is shown.
-        value: what it is sorted by, a number or text; None sorts last.
-        best: it is marked.
+        value: the sort key, a number or text; None sorts last.
+        best: the cell is highlighted.
     """
 
     text: str
@@ -48,15 +48,15 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table, however it is written."""
+    """A table that can be written in several formats."""
 
     heads: tuple[str, ...]
     rows: tuple[tuple[Entry, ...], ...]
     texts: frozenset[int] = frozenset()
-    """Columns of long text."""
+    """Indexes of columns with long text."""
 
     def html(self) -> str:
-        """With a button in each head, for sorting."""
+        """Return the table as HTML, with a button for sorting in each head."""
         from markupsafe import Markup, escape
 
         def opened(tag: str, column: int, best: bool = False) -> str:
@@ -80,13 +80,13 @@ class Table:
         )
 
     def markdown(self) -> str:
-        """As GitHub shows it."""
+        """Return the table as Markdown for GitHub."""
         lines = [self.heads, ["---"] * len(self.heads)]
         lines += [[f"**{cell.text}**" if cell.best else cell.text for cell in row] for row in self.rows]
         return "\n".join(f"| {' | '.join(text.replace('|', '/') for text in line)} |" for line in lines) + "\n"
 
     def latex(self) -> str:
-        """With the rules of booktabs."""
+        """Return the table as LaTeX, with the rules of booktabs."""
         columns = "l" + "r" * (len(self.heads) - 1)
         lines = [
             f"\\begin{{tabular}}{{{columns}}}",
@@ -102,14 +102,14 @@ class Table:
 def report(folder: str | Path, output: str | Path | None = None) -> list[Path]:
     """Write the report of a study; the same records always give the same bytes.
 
-    Written are `report.html`, `report.md`, `overall.tex`, `subjects.tex`, `figures/*.svg` and `figures/*.png`.
+    The files are `report.html`, `report.md`, `overall.tex`, `subjects.tex`, `figures/*.svg` and `figures/*.png`.
 
     Args:
         folder: of the study.
         output: folder for the report, the study's own if None.
 
     Raises:
-        InputError: the folder holds no study.
+        InputError: the folder contains no study.
     """
     store = Store.open(folder)
     analysis = Analysis.of(Results(store.plan, store.records()))
@@ -224,7 +224,7 @@ def _failures(analysis: Analysis) -> Table:
 
 
 def methods(plan: Plan) -> list[str]:
-    """What was done, as a paper would say it, from the plan alone."""
+    """Return the description of the methods for a paper, from the plan alone."""
     kind = trials().load(plan.trial)
     first = _special(kind, plan.arms[0])
     common = {key: value for key, value in first.items() if all(arm.settings.get(key) == value for arm in plan.arms)}
@@ -256,7 +256,7 @@ def methods(plan: Plan) -> list[str]:
 
 
 def provenance(analysis: Analysis) -> dict[str, str]:
-    """What the report was made from."""
+    """Return the sources of the report: plan, number of runs, versions, seeds and subjects."""
     plan = analysis.results.plan
     text = json.dumps({**plan.to_json(), "path": None}, sort_keys=True)
     return {
@@ -269,7 +269,7 @@ def provenance(analysis: Analysis) -> dict[str, str]:
 
 
 def _special(kind: type[Trial], arm: Arm) -> dict[str, Any]:
-    """The settings of an arm that differ from their defaults, and those that are always told."""
+    """Return the settings of an arm that differ from their defaults, and those that are always shown."""
     usual = kind.settings(arm.settings)
     return {key: value for key, value in arm.settings.items() if value != (None if key in _TOLD else usual[key])}
 
@@ -301,7 +301,7 @@ def _effect(found: Judged[Contrast] | None) -> Entry:
 
 
 def _reach(found: Reach | None) -> Entry:
-    """After that share of the run half of them are there, and so many at its end."""
+    """Return the share of the run after which half of the runs have reached the level, and how many have at the end."""
     if found is None:
         return Entry("-")
     after = "-" if math.isinf(found.median) else f"{found.median:.0%}"

@@ -1,4 +1,4 @@
-"""Results: what the records of a study come to, arm by arm, in memory that does not grow with the length of the runs."""
+"""Results: the records of a study aggregated by arm, in memory that does not grow with the length of the runs."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ __all__ = ["Choices", "Curve", "Reach", "Results"]
 Floats = NDArray[np.float64]
 
 GRID = np.linspace(0.01, 1.0, 100)
-"""Shares of the length of a run at which curves are read."""
+"""Shares of the length of a run at which curves are sampled."""
 
 PHASES = 10
-"""Parts of a run, of equal length, by which choices are counted."""
+"""Number of parts of equal length into which a run is divided to count choices."""
 
 
 @dataclass
 class Choices:
-    """What an agent chose.
+    """The choices of an agent.
 
     Attributes:
-        times: how often each action, over all runs.
-        phases: the same by part of the run, `PHASES` of them.
-        first: how many choices were the first of their action in a run.
+        times: count of each action, over all runs.
+        phases: counts of each action by part of the run, `PHASES` of them.
+        first: number of choices that were the first of their action in a run.
     """
 
     times: Counter[str] = field(default_factory=Counter)
@@ -40,7 +40,7 @@ class Choices:
     first: int = 0
 
     def add(self, actions: list[str]) -> None:
-        """The choices of one run, in order."""
+        """Add the choices of one run, in order."""
         self.first += len(set(actions))
         for step, action in enumerate(actions):
             self.times[action] += 1
@@ -48,7 +48,7 @@ class Choices:
             counts[step * PHASES // len(actions)] += 1.0
 
     def same(self, other: Choices) -> bool:
-        """The same actions, as often, in the same parts of the runs."""
+        """Return whether the same actions were chosen equally often in the same parts of the runs."""
         return self.times == other.times and all(
             np.array_equal(counts, other.phases[action]) for action, counts in self.phases.items()
         )
@@ -56,7 +56,7 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """How something goes on during the runs of an arm, at the shares `GRID` of their length.
+    """The course of a quantity during the runs of an arm, at the shares `GRID` of their length.
 
     Attributes:
         middle: the median over the runs.
@@ -70,13 +70,13 @@ class Curve:
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """How soon the runs of an arm get to where the runs of the baseline end.
+    """How soon the runs of an arm reach the final level of the baseline's runs.
 
     Attributes:
-        curve: share of the runs that have, at the shares `GRID` of their length.
-        median: share of its length at which half of the runs have, infinite if fewer than half ever do.
-        runs: of the arm.
-        reached: those that have at their end.
+        curve: share of the runs that have reached it, at the shares `GRID` of their length.
+        median: share of the length at which half of the runs have reached it, infinite if fewer than half ever do.
+        runs: number of runs of the arm.
+        reached: number of runs that have reached it at their end.
     """
 
     curve: Floats
@@ -89,19 +89,19 @@ class Results:
     """The results of a study.
 
     Args:
-        plan: what was asked for.
+        plan: of the study.
         records: of the runs that have ended, see `fitgym.study.cell`.
 
     Attributes:
         plan: as given.
-        measures: by measure and arm, an array with a row for each subject and a column for each seed; NaN where there is
-            no result.
-        choices: by arm, for trials in which something is chosen.
-        seconds: by arm and what they were spent on, a value for each run.
-        generation_ms: by arm the milliseconds that a generation took, a value for each run that tells.
-        failures: of each run that has failed: arm, subject, seed, reason.
+        measures: by measure and arm, an array with a row for each subject and a column for each seed; NaN without a
+            result.
+        choices: by arm, for trials with choices.
+        seconds: by arm and activity, a value for each run.
+        generation_ms: by arm the milliseconds per generation, a value for each run that records it.
+        failures: arm, subject, seed and reason of each failed run.
         versions: of fitgym and Python that made the records.
-        ended: runs that have a record.
+        ended: number of runs that have a record.
     """
 
     def __init__(self, plan: Plan, records: Iterable[Mapping[str, Any]]) -> None:
@@ -148,17 +148,17 @@ class Results:
 
     @property
     def metric(self) -> dict[str, Floats]:
-        """The measure that was declared beforehand, by arm."""
+        """The metric of the plan, by arm."""
         return self._of(self.plan.metric)
 
     @property
     def larger_is_better(self) -> bool:
-        """Of the declared measure."""
+        """Whether larger values of the metric are better."""
         return self._kind.metrics[self.plan.metric]
 
     @property
     def likelihood(self) -> bool:
-        """The declared measure is 1 or 0."""
+        """Whether the metric is 0 or 1."""
         return self.plan.metric in self._kind.likelihoods
 
     @property
@@ -167,19 +167,23 @@ class Results:
 
     @property
     def complete(self) -> bool:
-        """Every run of the plan has ended."""
+        """Whether every run of the plan has ended."""
         return self.ended == len(self.plan.cells())
 
     def centres(self) -> dict[str, Floats]:
-        """By arm, of the declared measure, a number for each subject, NaN where no run has a result: the median over the
-        seeds, or of what is 1 or 0 the mean."""
+        """Return the metric by arm, one number for each subject, NaN if no run has a result.
+
+        The number is the median over the seeds; for a metric of 0 or 1, the mean.
+        """
         middle = np.mean if self.likelihood else np.median
         return {arm: _centres(values, middle) for arm, values in self.metric.items()}
 
     def reaches(self) -> dict[str, Reach]:
-        """How soon each arm gets to the level of the baseline: on each subject the median of what the runs of the baseline
-        have at their end, or those of all arms where there is no baseline. Empty if the runs do not tell how what is
-        compared has grown."""
+        """Return how soon each arm reaches the level of the baseline.
+
+        The level on each subject is the median of the final values of the baseline's runs, or of all arms without a
+        baseline. The result is empty if the runs do not record the course of the metric.
+        """
         first = next(iter(self._kind.metrics))
         by_arm = self._curves.get(self._kind.course, {}) if self.plan.metric == first else {}
         ends: dict[str, list[float]] = defaultdict(list)
@@ -192,15 +196,15 @@ class Results:
         for arm, runs in by_arm.items():
             there = np.array([values >= levels[subject] for subject, values in runs if subject in levels], np.float64)
             if there.size:
-                there = np.maximum.accumulate(there, axis=1)  # a goal such as diversity can fall again
+                there = np.maximum.accumulate(there, axis=1)  # a goal such as diversity can decrease
                 median, reached = time_to(1.0, [GRID] * len(there), list(there))
                 found[arm] = Reach(there.mean(axis=0), median, len(there), reached)
         return found
 
     def curves(self, name: str) -> dict[str, Curve]:
-        """How something goes on, by arm, as a share of the most that any run has on the same subject at any time.
+        """Return the course of a quantity by arm, as a share of its maximum over all runs on the same subject.
 
-        Empty if the runs do not tell.
+        Empty if the runs do not record it.
         """
         by_arm = self._curves.get(name, {})
         most: dict[str, float] = defaultdict(float)
@@ -225,8 +229,8 @@ def _centres(values: Floats, middle: Callable[[Floats], Any]) -> Floats:
 
 
 def _read(values: list[float], series: Mapping[str, Any]) -> Floats:
-    """A series at the shares of the run; it keeps each value until the next."""
+    """Return a series sampled at the shares of the run; each value holds until the next."""
     at = series.get("executions") or series.get("evaluations") or list(range(1, len(values) + 1))
-    shares = np.asarray(at[-len(values) :], np.float64) / at[-1]  # what belongs to steps has no value for the start
+    shares = np.asarray(at[-len(values) :], np.float64) / at[-1]  # series of steps have no value for the start
     places = np.searchsorted(shares, GRID + 1e-9, side="right") - 1
     return np.where(places >= 0, np.asarray(values, np.float64)[np.maximum(places, 0)], 0.0)

@@ -1,11 +1,11 @@
-"""Statistics for randomised algorithms: what a study says about its arms, and how sure that is.
+"""Statistics for randomised algorithms: estimates and tests for the arms of a study.
 
-Arrays of results have a row for each subject and a column for each seed, unless said otherwise; where a run has failed
-there is NaN. Everything that draws numbers draws them from a seed, so the same results always give the same report.
+Arrays of results have a row for each subject and a column for each seed, unless stated otherwise; failed runs are NaN.
+All random numbers are drawn from a seed, so the same results always give the same report.
 
-The customs are those of Arcuri and Briand 2014, A Hitchhiker's Guide to Statistical Tests for Assessing Randomized
-Algorithms in Software Engineering: tests without assumptions about distributions, effect sizes beside p-values, 30 runs and
-more. `fitgym.study.comparison` has the effect size A12 over subjects.
+The methods follow Arcuri and Briand 2014, A Hitchhiker's Guide to Statistical Tests for Assessing Randomized Algorithms
+in Software Engineering: tests without assumptions about distributions, effect sizes in addition to p-values, at least
+30 runs. `fitgym.study.comparison` has the effect size A12 over subjects.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ __all__ = [
 Floats = NDArray[np.float64]
 
 FEW = 30
-"""Below so many seeds a report says what that means."""
+"""Reports warn about fewer seeds than this."""
 
 _RESAMPLES = 2000
 
 _DIVISIONS = 1000
-"""So many ways to divide runs among two arms are looked at one by one: up to six runs beside six."""
+"""Maximal number of divisions of runs among two arms for an exact test: up to six runs against six."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Interval:
 
 @dataclass(frozen=True, slots=True)
 class Test:
-    """What a test says.
+    """The result of a test.
 
     Attributes:
         statistic: of the test.
@@ -74,15 +74,15 @@ class Test:
 
 @dataclass(frozen=True, slots=True)
 class Ranks:
-    """Friedman's test, and Nemenyi's of all pairs after it.
+    """Results of Friedman's test, followed by Nemenyi's test of all pairs.
 
     Attributes:
         names: of the arms, the best first.
         means: mean rank of each over the subjects, 1 for the best.
         test: of Friedman, all arms at once.
         pairs: p of Nemenyi for each pair of arms.
-        critical: mean ranks that are further apart differ with p < 0.05.
-        blocks: subjects that were ranked.
+        critical: critical difference: mean ranks that are further apart differ with p < 0.05.
+        blocks: number of ranked subjects.
     """
 
     names: tuple[str, ...]
@@ -94,17 +94,17 @@ class Ranks:
 
     @property
     def best(self) -> tuple[str, ...]:
-        """The arms with the lowest mean rank; more than one if they share it."""
+        """The arms with the lowest mean rank; more than one if there is a tie."""
         return tuple(name for name, mean in zip(self.names, self.means, strict=True) if mean == self.means[0])
 
 
 def normalised(values: Mapping[str, ArrayLike]) -> dict[str, Floats]:
-    """Values as shares of the most that any run of any arm reached on the same subject.
+    """Return values as shares of the most that any run of any arm reached on the same subject.
 
         normalised(x) = x / max over arms and seeds of the subject
 
-    Where that is not above 0 every run has 1. Of numbers of discovered exceptions this is what Almulla and Gay 2022 call the
-    normalised exception count (equation 10).
+    If the maximum is not above 0, every run has 1. For numbers of discovered exceptions this is the normalised
+    exception count of Almulla and Gay 2022 (equation 10).
 
     Args:
         values: by arm, of the same subjects.
@@ -124,12 +124,13 @@ def mann_whitney(
 ) -> Test:
     """Test whether runs of one arm tend to reach more than those of another on one subject.
 
-    p is 1 if no two runs differ, which scipy calls undefined from 1.18 on, and NaN if one arm has no runs. Few runs with ties
-    are tested by all ways to divide them, because the normal approximation calls three runs beside three significant.
+    p is 1 if no two runs differ, which scipy calls undefined from 1.18 on, and NaN if one arm has no runs. A few runs
+    with ties are tested exactly, over all ways to divide them among the arms, because the normal approximation calls
+    three runs against three significant.
 
     Args:
-        ours, theirs: what the runs reached.
-        alternative: what is tested against no difference: any, that ours reach more, or less.
+        ours, theirs: values of the runs.
+        alternative: the hypothesis tested against no difference: any, that ours are larger, or that they are smaller.
     """
     from scipy.stats import mannwhitneyu
 
@@ -146,7 +147,7 @@ def mann_whitney(
 
 
 def _divided(x: Floats, y: Floats, alternative: str) -> float:
-    """p of the rank sum by all ways to divide the runs among the arms."""
+    """Return the exact p of the rank sum, over all ways to divide the runs among the arms."""
     from scipy.stats import rankdata
 
     ranks = rankdata(np.concatenate([x, y]))
@@ -173,9 +174,9 @@ def wilcoxon(ours: ArrayLike, theirs: ArrayLike) -> Test:
 
 
 def signed_ranks(differences: ArrayLike) -> float:
-    """The rank sum of the differences above 0 minus that of those below: the direction of Wilcoxon's test.
+    """Return the rank sum of positive minus that of negative differences: the direction of Wilcoxon's test.
 
-    Differences of 0 and NaN are left out before ranking, as the test does.
+    Differences of 0 and NaN are left out before ranking, as in the test.
     """
     from scipy.stats import rankdata
 
@@ -192,7 +193,8 @@ def holm(p_values: Sequence[float]) -> list[float]:
     The probability that any true null hypothesis has an adjusted p below 0.05 is at most 0.05.
 
     Args:
-        p_values: of all comparisons of a table, in [0, 1]; NaN for those that were not tested, which do not count.
+        p_values: of all comparisons of a table, in [0, 1]; NaN for comparisons that were not tested, which do not
+            count.
 
     Returns:
         The adjusted p-values in the same order, never below the given ones; NaN stays NaN.
@@ -208,7 +210,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     tested = np.flatnonzero(~np.isnan(given))
     outside = [p for p in given[tested] if not 0.0 <= p <= 1.0]
     if outside:
-        raise InputError(f"p-value {outside[0]} is not in [0, 1]")
+        raise InputError(f"p-value {outside[0]} is outside [0, 1]; expected a probability")
     order = tested[np.argsort(given[tested], kind="stable")]
     factors = np.arange(len(order), 0, -1)
     found[order] = np.minimum(1.0, np.maximum.accumulate(given[order] * factors))
@@ -216,10 +218,10 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 
 def friedman(values: Mapping[str, ArrayLike], *, larger_is_better: bool = True) -> Ranks:
-    """Do the arms differ over the subjects, and which pairs do?
+    """Test whether the arms differ over the subjects, and which pairs do.
 
     Args:
-        values: by arm, one for each subject (a median over seeds); subjects on which an arm has none are left out.
+        values: by arm, one for each subject (a median over seeds); subjects without a value for some arm are left out.
         larger_is_better: otherwise the smallest has rank 1.
 
     Raises:
@@ -236,7 +238,7 @@ def friedman(values: Mapping[str, ArrayLike], *, larger_is_better: bool = True) 
     table = table[~np.isnan(table).any(axis=1)]
     blocks, arms = table.shape
     if arms < 3 or blocks < 2:
-        raise InputError(f"there are {arms} arms and {blocks} subjects to rank, expected at least 3 and 2")
+        raise InputError(f"there are {arms} arms and {blocks} subjects to rank; expected at least 3 and 2")
     ranks = rankdata(-table if larger_is_better else table, axis=1).mean(axis=0)
     if np.all(table == table[:, :1]):
         test, pairs = Test(0.0, 1.0), np.ones((arms, arms))
@@ -261,12 +263,13 @@ def friedman(values: Mapping[str, ArrayLike], *, larger_is_better: bool = True) 
 
 
 def iqm(values: ArrayLike, *, seed: int = 0) -> Interval:
-    """The interquartile mean of all runs, with the bootstrap interval that keeps the subjects and draws seeds anew in each.
+    """Return the interquartile mean of all runs with a stratified bootstrap interval.
 
-    The mean of the middle half: less moved by a lucky run than the mean, and by more runs than the median.
+    The bootstrap keeps the subjects and resamples the seeds of each. The interquartile mean is the mean of the middle
+    half: less sensitive to a lucky run than the mean, and based on more runs than the median.
 
     Args:
-        values: normalised, because those of large subjects would count for more.
+        values: normalised, because large subjects would otherwise have more weight.
         seed: of the bootstrap.
 
     References:
@@ -286,13 +289,13 @@ def iqm(values: ArrayLike, *, seed: int = 0) -> Interval:
 
 
 def likelihood(values: ArrayLike, *, seed: int = 0) -> Interval:
-    """How often something happened that happens or not, each subject counting the same.
+    """Return the frequency of an event, with equal weight for each subject.
 
-    The mean over the subjects of the mean over their runs, with a bootstrap interval that draws subjects and then runs of
-    each, because of a subject with one run nothing else says how sure its number is.
+    It is the mean over the subjects of the mean over their runs. The bootstrap interval resamples subjects and then the
+    runs of each. Resampling the runs alone would give a subject with one run no uncertainty.
 
     Args:
-        values: 1 where it happened, else 0.
+        values: 1 if the event happened, else 0.
         seed: of the bootstrap.
     """
     rows = [row[~np.isnan(row)] for row in np.atleast_2d(np.asarray(values, np.float64))]
@@ -307,7 +310,7 @@ def likelihood(values: ArrayLike, *, seed: int = 0) -> Interval:
 
 
 def mean_of(values: ArrayLike, *, seed: int = 0) -> Interval:
-    """The mean of independent values with its bootstrap interval.
+    """Return the mean of independent values with its bootstrap interval.
 
     Args:
         values: at least one.
@@ -320,7 +323,7 @@ def mean_of(values: ArrayLike, *, seed: int = 0) -> Interval:
 
 
 def area_under_curve(x: ArrayLike, y: ArrayLike) -> float:
-    """The mean of y from 0 to the last x, where y is 0 before the first x and keeps each value until the next.
+    """Return the mean of y from 0 to the last x; y is 0 before the first x and keeps each value until the next.
 
         sum of y_i (x_(i+1) - x_i) / x_n
 
@@ -333,7 +336,7 @@ def area_under_curve(x: ArrayLike, y: ArrayLike) -> float:
 
 
 def time_to(level: float, x: Sequence[ArrayLike], y: Sequence[ArrayLike]) -> tuple[float, int]:
-    """When half of the runs have reached a level: the median of Kaplan and Meier, which knows that runs ended before.
+    """Return when half of the runs have reached a level: the Kaplan-Meier median, in which other runs are censored.
 
     Args:
         level: of y.
@@ -341,7 +344,7 @@ def time_to(level: float, x: Sequence[ArrayLike], y: Sequence[ArrayLike]) -> tup
         y: of each run, as many.
 
     Returns:
-        The median, infinite if fewer than half ever reach it, and how many runs have.
+        The median, infinite if fewer than half ever reach the level, and the number of runs that have.
     """
     from scipy.stats import CensoredData, ecdf
 
@@ -360,9 +363,9 @@ def time_to(level: float, x: Sequence[ArrayLike], y: Sequence[ArrayLike]) -> tup
 
 
 def correlation(yes: Sequence[bool], values: ArrayLike) -> Test:
-    """Point-biserial correlation of something that happened or not, such as a detected fault, with a number.
+    """Return the point-biserial correlation of an event, such as a detected fault, with a number.
 
-    The statistic is in [-1, 1]; NaN where it always happened, never, or all numbers are the same.
+    The statistic is in [-1, 1]; NaN if the event always or never happened, or all numbers are equal.
     """
     from scipy.stats import pointbiserialr
 

@@ -1,12 +1,11 @@
-"""The folder of a study: the plan, a record for each run, and an index that says where everything stands.
+"""The folder of a study: the plan, a record for each run, and an index of their states.
 
-It holds
+It contains
 
-    plan.json        what is run; a folder holds one study
-    records/         a file of one line for each run that has ended, see `fitgym.study.cell`: the truth
-    index.sqlite     a row for each run: its state, and how often it was tried; made again from the records whenever it is
-                     missing or broken
-    lock             held while runs are made, so that two drivers do not make the same ones
+    plan.json        the plan; a folder contains one study
+    records/         a file of one line for each run that has ended, see `fitgym.study.cell`; the authoritative data
+    index.sqlite     a row for each run with its state; rebuilt from the records if it is missing or broken
+    lock             held while runs are made, so that two processes do not make the same ones
 """
 
 from __future__ import annotations
@@ -36,12 +35,12 @@ create table if not exists cells (
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """How many runs of a study are where.
+    """The numbers of runs of a study by state.
 
     Attributes:
         done: with a result.
         failed: with a reason instead.
-        open: still to be made.
+        open: not made yet.
     """
 
     done: int
@@ -50,7 +49,7 @@ class Status:
 
     @property
     def all(self) -> int:
-        """Of the plan."""
+        """The number of runs of the plan."""
         return self.done + self.failed + self.open
 
 
@@ -58,8 +57,8 @@ class Store:
     """The folder of one study. Use `create` or `open`.
 
     Attributes:
-        folder: where it is.
-        plan: what is run.
+        folder: its path.
+        plan: of the study.
     """
 
     def __init__(self, folder: Path, plan: Plan) -> None:
@@ -69,10 +68,10 @@ class Store:
 
     @classmethod
     def create(cls, folder: str | Path, plan: Plan) -> Self:
-        """The folder of a plan, new, or with what was done of the same plan before.
+        """Create the folder of a plan, or open one with earlier results of the same plan.
 
         Raises:
-            InputError: the folder holds another study, or cannot be written.
+            InputError: the folder contains another study, or cannot be written.
         """
         folder = Path(folder)
         file = folder / "plan.json"
@@ -81,8 +80,8 @@ class Store:
             if {**there.to_json(), "path": ""} != {**plan.to_json(), "path": ""}:
                 changed = [key for key, value in plan.to_json().items() if there.to_json()[key] != value]
                 raise InputError(
-                    f"'{folder}' holds another study, '{there.name}' ({', '.join(changed)} is different): name another "
-                    "folder, or remove this one"
+                    f"'{folder}' contains another study, '{there.name}', which differs in {', '.join(changed)}; name "
+                    "another folder, or remove this one"
                 )
         try:
             save(json.dumps(plan.to_json(), indent=1) + "\n", file)
@@ -92,20 +91,20 @@ class Store:
 
     @classmethod
     def open(cls, folder: str | Path) -> Self:
-        """A folder that there is.
+        """Open an existing folder.
 
         Raises:
-            InputError: it holds no study.
+            InputError: it contains no study.
         """
         file = Path(folder) / "plan.json"
         try:
             return cls(Path(folder), Plan.from_json(json.loads(file.read_text("utf-8"))))
         except (OSError, ValueError, KeyError, TypeError, RecursionError, AttributeError) as problem:
-            raise InputError(f"'{folder}' holds no study that can be read: {problem}") from None
+            raise InputError(f"'{folder}' contains no readable study: {problem}") from None
 
     @contextlib.contextmanager
     def driving(self) -> Iterator[None]:
-        """Hold the lock.
+        """Hold the lock of the study.
 
         Raises:
             InputError: another process makes the runs of this study.
@@ -114,17 +113,19 @@ class Store:
             try:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except OSError:
-                raise InputError(f"another process makes the runs of '{self.folder}': wait for it, or end it") from None
+                raise InputError(
+                    f"another process is making the runs of '{self.folder}'; wait for it, or end it"
+                ) from None
             try:
                 yield
             finally:
                 self.close()
 
     def missing(self, *, again: bool = False) -> list[Cell]:
-        """The runs without a record, after the index was brought in line with the records.
+        """Update the index from the records, and return the runs without a record.
 
         Args:
-            again: those that have failed too; their records are removed.
+            again: include failed runs; their records are removed.
         """
         cells = self.plan.cells()
         states = {cell.id: self._state(cell.id) for cell in cells}
@@ -141,7 +142,7 @@ class Store:
         return [cell for cell in cells if states[cell.id][0] == "open"]
 
     def note(self, cell_id: str) -> str:
-        """Put into the index what the record of a run says; the reason if it has failed, "" if not."""
+        """Update the index from the record of a run; return the reason if the run failed, else ""."""
         state, reason = self._state(cell_id)
         index = self._opened()
         with index:
@@ -149,17 +150,17 @@ class Store:
         return reason
 
     def noted(self) -> Status:
-        """Where the study stands by the index, which `missing` has brought in line with the records."""
+        """Return the numbers of runs from the index, which `missing` has updated."""
         counts = dict(self._opened().execute("select state, count(*) from cells group by state"))
         return Status(*(counts.get(state, 0) for state in ("done", "failed", "open")))
 
     def status(self) -> Status:
-        """Where the study stands, by its records."""
+        """Return the numbers of runs from the records."""
         states = [self._state(cell.id)[0] for cell in self.plan.cells()]
         return Status(*(states.count(state) for state in ("done", "failed", "open")))
 
     def records(self) -> Iterator[dict[str, Any]]:
-        """The records of the runs that have ended, in the order of the plan, one at a time.
+        """Yield the records of the runs that have ended, in the order of the plan.
 
         Raises:
             InputError: a record cannot be read.
@@ -170,13 +171,13 @@ class Store:
                 yield _read(file)
 
     def close(self) -> None:
-        """Close the index; harmless when called twice."""
+        """Close the index; may be called twice."""
         if self._index is not None:
             self._index.close()
             self._index = None
 
     def _state(self, cell_id: str) -> tuple[str, str]:
-        """The state of a run and the reason why it has failed, by its record; one that cannot be read does not count."""
+        """Return the state of a run and the reason of a failure, from its record; an unreadable record is removed."""
         file = place(self.folder, cell_id)
         try:
             reason = str(json.loads(file.read_text("utf-8"))["error"])
@@ -200,11 +201,11 @@ class Store:
 
 
 def _read(file: Path) -> dict[str, Any]:
-    """The record in a file of its own."""
+    """Return the record in a file."""
     source = f"the record '{file}'"
     found = parsed(read_text(file, source), source)
     if not isinstance(found, dict):
-        raise InputError(f"{source} is a {type(found).__name__}, expected an object; remove it and resume the study")
+        raise InputError(f"{source} is a {type(found).__name__}; expected an object. Remove it and resume the study")
     return found
 
 
@@ -213,7 +214,7 @@ def _connected(file: Path) -> sqlite3.Connection:
     try:
         if index.execute("pragma quick_check").fetchone()[0] != "ok":
             raise sqlite3.DatabaseError("broken")
-        index.execute("pragma synchronous = off")  # what is lost with the power is made again from the records
+        index.execute("pragma synchronous = off")  # data lost in a power failure is rebuilt from the records
         index.execute(_TABLE)
     except sqlite3.DatabaseError:
         index.close()

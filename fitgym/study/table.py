@@ -1,4 +1,4 @@
-"""A table of all runs of a study, for whatever analyses it further: CSV or Parquet."""
+"""A table of all runs of a study, for further analysis: CSV or Parquet."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _FIRST = ("arm", "subject", "seed", "budget", "error")
 
 
 def rows(store: Store) -> list[dict[str, Any]]:
-    """A row for each run that has ended: whose it is, why it has failed, its measures, and its seconds as `seconds_...`.
+    """Return a row for each run that has ended: its identification, error, measures, and seconds as `seconds_...`.
 
-    Every row has the same columns, None where a run has no such value.
+    Every row has the same columns, None for values that a run lacks.
     """
     found = [
         {
@@ -34,18 +34,18 @@ def rows(store: Store) -> list[dict[str, Any]]:
 
 
 def export(folder: str | Path, output: str | Path) -> int:
-    """Write the table; how many runs it has.
+    """Write the table; return its number of runs.
 
     Args:
         folder: of the study.
         output: a file that ends in .csv or .parquet (extra `parquet`).
 
     Raises:
-        InputError: the folder holds no study, or the name has another ending.
+        InputError: the folder contains no study, or the file name has another ending.
     """
     file = Path(output)
     if file.suffix not in (".csv", ".parquet"):
-        raise InputError(f"'{output}' ends in '{file.suffix}', expected .csv or .parquet")
+        raise InputError(f"'{output}' ends in '{file.suffix}'; expected .csv or .parquet")
     found = rows(Store.open(folder))
     file.parent.mkdir(parents=True, exist_ok=True)
     if file.suffix == ".csv":
@@ -59,6 +59,8 @@ def export(folder: str | Path, output: str | Path) -> int:
             import pyarrow
             import pyarrow.parquet
         except ImportError:
-            raise InputError("Parquet needs pyarrow: pip install 'fitgym[parquet]', or name a .csv file") from None
+            raise InputError(
+                "Parquet needs the package pyarrow; pip install 'fitgym[parquet]', or name a .csv file"
+            ) from None
         pyarrow.parquet.write_table(pyarrow.Table.from_pylist(found), file)
     return len(found)

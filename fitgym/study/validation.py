@@ -1,4 +1,4 @@
-"""Validation: makes the run of a record again, agent and all, and compares every field."""
+"""Validation: repeat the run of a record, including the agent, and compare every field."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from fitgym.study.trials.base import trials
 __all__ = ["Claim", "Validity", "claims", "validate"]
 
 FAILED = "the run has failed, so there is nothing to compare"
-"""Why a run that has failed is unchecked."""
+"""The reason why a failed run is unchecked."""
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A record that says something of itself.
+    """A record to be validated.
 
     Attributes:
-        name: what it is called in the answer.
+        name: its name in the answer.
         record: of a study's run, or of `fitgym generate --json`.
-        path: a folder to look in first for the subject, None for none.
-        suite: where its exported suite may be, None for nowhere.
+        path: a folder to search first for the subject, None for none.
+        suite: its exported suite if the file exists, else None.
     """
 
     name: str
@@ -41,14 +41,14 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Validity:
-    """What became of a claim.
+    """The result of validating a claim.
 
     Attributes:
-        claim: the one.
-        reasons: what is not as it says, or why that cannot be told; none if it is valid.
-        unchecked: by field why it was not compared; those that no record can show are in
+        claim: the record.
+        reasons: differences from the record, or why the run could not be repeated; none if the record is valid.
+        unchecked: why fields were not compared, by field; fields that no record can prove are in
             `fitgym.run.repetition.UNCHECKED`.
-        made: the record of the new run, or what a trial measured in it; empty if the run was not made again.
+        made: the record of the new run, or what a trial measured in it; empty if the run was not repeated.
     """
 
     claim: Claim
@@ -58,7 +58,7 @@ class Validity:
 
     @property
     def valid(self) -> bool:
-        """Every field that could be compared is as it says."""
+        """Whether every field that could be compared is as recorded."""
         return not self.reasons
 
     def __str__(self) -> str:
@@ -70,21 +70,21 @@ class Validity:
 
 
 def claims(sources: Sequence[str | Path], path: str | None = None) -> Iterator[Claim]:
-    """The records of folders of studies, of files with one record, and of files with one in each line.
+    """Yield the records of study folders, of files with one record, and of files with one record per line.
 
     Args:
         sources: folders and files.
-        path: a folder to look in first for subjects, instead of that of the study.
+        path: a folder to search first for subjects, instead of that of the study.
 
     Raises:
-        InputError: a source holds no record.
+        InputError: a source contains no record.
     """
     for source in map(Path, sources):
         number = 0
         for number, claim in enumerate(_of_study(source, path) if source.is_dir() else _of_file(source, path), 1):  # noqa: B007
             yield claim
         if not number:
-            raise InputError(f"'{source}' holds no record, expected at least one")
+            raise InputError(f"'{source}' contains no record; expected at least one")
 
 
 def _of_study(folder: Path, path: str | None) -> Iterator[Claim]:
@@ -99,30 +99,30 @@ def _of_file(file: Path, path: str | None) -> Iterator[Claim]:
     texts = [text] if file.suffix == ".json" else text.splitlines()
     for record in [parsed(one, source) for one in texts if one.strip() or file.suffix == ".json"]:
         if not isinstance(record, dict) or not ({"trial", "settings"} <= set(record) or "actions" in record):
-            raise InputError(f"'{file}' holds something that is no record of a run")
+            raise InputError(f"'{file}' contains an entry that is not the record of a run; expected records of fitgym")
         place = record.get("suite_path")
         suite = file.parent / place if isinstance(place, str) and place and "\0" not in place else None
         yield Claim(_name(record), record, path, suite if suite is not None and suite.is_file() else None)
 
 
 def _name(record: Mapping[str, Any]) -> str:
-    """Whose run it is, for the answer."""
+    """Return the name of a run in the answer."""
     who = record.get("arm", record.get("agent"))
     where = record.get("subject") or record.get("env", "no subject")
     return f"{who!s:.60}, {where!s:.60}, seed {record.get('seed')!s:.20}"
 
 
 def validate(claim: Claim) -> Validity:
-    """Make the run of a record again and compare.
+    """Repeat the run of a record and compare.
 
-    A run that has failed must claim nothing but the reason, which stays unchecked.
+    A failed run may record only the reason, which stays unchecked.
     """
     try:
         found = _repeated(claim)
     except FitgymError as problem:
-        return Validity(claim, (f"cannot be made again: {problem}",))
-    except Exception as problem:  # whatever a record holds, it is a reason, not the end of the command
-        return Validity(claim, (f"lacks something: {type(problem).__name__} {problem!s:.200}",))
+        return Validity(claim, (f"cannot be repeated: {problem}",))
+    except Exception as problem:  # a malformed record is invalid, and does not end the command
+        return Validity(claim, (f"is malformed: {type(problem).__name__} {problem!s:.200}",))
     return Validity(claim, found.differences, found.unchecked, found.made)
 
 
@@ -130,11 +130,11 @@ def _repeated(claim: Claim) -> Repetition:
     if "trial" not in claim.record:
         return repeat(claim.record, path=claim.path, suite=claim.suite)
     record = check(dict(claim.record), StudyRecord)
-    if said := _misnamed(record):
+    if said := _wrong_id(record):
         return Repetition(tuple(said))
     if record["error"]:
         claimed = [name for name in ("measures", "series", "run") if record[name]]
-        said = [f"the run has failed, and yet the record has {name}" for name in claimed]
+        said = [f"the run failed, but the record has {name}" for name in claimed]
         return Repetition(tuple(said), {"error": FAILED})
     found = trials().load(record["trial"]).of(record["settings"]).check_again(record, claim.path)
     unchecked = dict(found.unchecked)
@@ -143,8 +143,8 @@ def _repeated(claim: Claim) -> Repetition:
     return Repetition(found.differences, unchecked, found.made)
 
 
-def _misnamed(record: Mapping[str, Any]) -> list[str]:
-    """A sentence if the id of a study's record is not that of its run."""
+def _wrong_id(record: Mapping[str, Any]) -> list[str]:
+    """Return a sentence if the id of a study's record does not match its run."""
     cell = Cell(*(record[name] for name in ("trial", "arm", "subject", "seed", "budget", "settings")))
     if cell.id == record["id"]:
         return []

@@ -1,4 +1,4 @@
-"""The validator: a process of its own that validates records one by one and is killed when one takes too long."""
+"""The validator: a process that validates records one by one and is killed if one exceeds the time limit."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from fitgym.study.validation import Claim, Validity, validate
 __all__ = ["LIMIT_S", "Validator"]
 
 LIMIT_S: Final = 1800.0
-"""Seconds for each record, where the user names none."""
+"""Default time limit for each record, in seconds."""
 
 LONGEST_S: Final = 1e6
-"""The largest limit: `poll` takes no more than 24 days."""
+"""Maximal limit in seconds: `poll` accepts at most 24 days."""
 
 
 class Validator:
-    """Validates records in a process of its own, within a time limit for each.
+    """Validates records in a separate process, with a time limit for each.
 
     Args:
         limit: seconds for one record.
@@ -34,7 +34,7 @@ class Validator:
 
     def __init__(self, limit: float = LIMIT_S) -> None:
         if not 0.0 < limit <= LONGEST_S:
-            raise InputError(f"the limit is {limit:g} seconds, expected a number above 0, such as 600")
+            raise InputError(f"the limit is {limit:g} seconds; expected a number above 0, such as 600")
         self.limit = limit
         self._process: multiprocessing.process.BaseProcess | None = None
         self._pipe: Connection | None = None
@@ -48,18 +48,18 @@ class Validator:
         self.close()
 
     def validate(self, claim: Claim) -> Validity:
-        """What became of a claim; one that takes longer than the limit is not valid."""
+        """Validate a claim; it is not valid if this takes longer than the limit."""
         try:
             pipe = self._pipe or self._start()
             pipe.send(claim)
             if pipe.poll(self.limit):
                 found: Validity = pipe.recv()
                 return found
-            why = f"cannot be made again within {self.limit:g} s; raise --limit if the run may take longer"
+            why = f"cannot be repeated within {self.limit:g} s; raise --limit if the run may take longer"
         except RecursionError:  # nothing was sent
-            return Validity(claim, ("cannot be made again: the record is nested too deep",))
+            return Validity(claim, ("cannot be repeated: the record is nested too deeply",))
         except (EOFError, OSError):
-            why = "cannot be made again: the process that tried died"
+            why = "cannot be repeated: the process died"
         except BaseException:
             self.close()
             raise
@@ -67,7 +67,7 @@ class Validator:
         return Validity(claim, (why,))
 
     def close(self) -> None:
-        """Kill the process, and with it its workers; harmless when called twice."""
+        """Kill the process, and with it its workers; may be called twice."""
         if self._pipe is not None:
             self._pipe.close()
         if self._process is not None:
@@ -81,14 +81,14 @@ class Validator:
         self._process = context.Process(target=_serve, args=(theirs,), name="validator")
         self._process.start()
         theirs.close()
-        self._pipe.recv()  # its imports do not count
+        self._pipe.recv()  # wait for its imports, which do not count for the limit
         return self._pipe
 
 
 def _serve(pipe: Connection) -> None:
-    """Answer until the other end is closed."""
+    """Validate claims until the other end is closed."""
     die_with_parent()
-    os.setsid()  # Ctrl-C is for the parent, which kills this process
+    os.setsid()  # Ctrl-C reaches only the parent, which kills this process
     with contextlib.suppress(EOFError, BrokenPipeError):
         pipe.send(None)
         while True:

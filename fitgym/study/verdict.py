@@ -5,12 +5,13 @@
     for found in judge(contrasts(rows, ["uniform"])):
         print(found.evidence.agent, found.verdict, found.p)
 
-Two conditions must hold, because an interval over few subjects is too short, and one of many p-values is small by chance:
+Two conditions must hold, because an interval over few subjects is too short, and among many p-values some are small by
+chance:
 
-    1. The 95 % bootstrap interval leaves out "no effect".
-    2. The test says p < 0.05 after Holm's correction for all comparisons of the same table, and points the same way.
+    1. The 95 % bootstrap interval excludes "no effect".
+    2. The test has p < 0.05 after Holm's correction for all comparisons of the same table, and the same direction.
 
-With one seed for each subject there is no verdict, because an interval cannot show how far another seed would move it.
+With one seed for each subject there is no verdict, because an interval cannot show how much another seed would change.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ ALPHA = 0.05
 
 
 class Verdict(StrEnum):
-    """What may be said of a comparison."""
+    """The conclusion from a comparison."""
 
     BETTER = "better"
     WORSE = "worse"
@@ -38,25 +39,25 @@ class Verdict(StrEnum):
 
     @property
     def stated(self) -> bool:
-        """It states an effect."""
+        """Whether it states an effect."""
         return self in (Verdict.BETTER, Verdict.WORSE)
 
     def sentence(self, ours: str, theirs: str) -> str:
-        """The verdict with the names of both sides, without a full stop."""
+        """Return the verdict with the names of both sides, without a full stop."""
         if self.stated:
             return f"{ours} is {self} than {theirs}"
         return f"{ours} beside {theirs}, {self}" if self is Verdict.ONE_SEED else f"{ours} beside {theirs}: {self}"
 
 
 class Evidence(Protocol):
-    """What the rule needs to know of a comparison; `fitgym.study.comparison.Contrast` is one.
+    """The data of a comparison that the rule needs; `fitgym.study.comparison.Contrast` is one.
 
     Attributes:
         low, high: ends of the 95 % interval of the effect.
         none: the effect that means "no difference": 0.5 for A12, 0 for a difference.
         p: of the two-sided test, before any correction.
         toward: 1 if the test finds more on our side, -1 on theirs, 0 if neither.
-        seeds: of a subject, the median over the subjects.
+        seeds: number of seeds of a subject, the median over the subjects.
     """
 
     @property
@@ -83,7 +84,7 @@ class Judged(Generic[E]):
     Attributes:
         evidence: the comparison.
         p: Holm-adjusted, in [0, 1]; NaN with one seed.
-        verdict: what may be said.
+        verdict: the conclusion.
     """
 
     evidence: E
@@ -100,7 +101,7 @@ def judge(table: Iterable[E]) -> list[Judged[E]]:
     """Judge all comparisons of one table together.
 
     Args:
-        table: its comparisons. Those with one seed are not tested, so they do not count for the correction.
+        table: its comparisons. Comparisons with one seed are not tested, so they do not count for the correction.
 
     Returns:
         One for each comparison, in the same order.
@@ -111,19 +112,19 @@ def judge(table: Iterable[E]) -> list[Judged[E]]:
 
 
 def too_few(subjects: int, comparisons: int) -> bool:
-    """So few subjects that no signed-rank test over them can have a Holm-adjusted p below 0.05.
+    """Return whether no signed-rank test over so few subjects can have a Holm-adjusted p below 0.05.
 
-    The smallest p of n signed ranks is 2^(1 - n). Of one subject the runs are tested instead, so it is never too few.
+    The smallest p of n signed ranks is 2^(1 - n). With one subject the runs are tested instead, so it is never too few.
 
     Args:
-        subjects: of the table.
-        comparisons: for which the table is corrected.
+        subjects: number of subjects of the table.
+        comparisons: number of comparisons for which the table is corrected.
     """
     return subjects > 1 and 2.0 ** (1 - subjects) * comparisons >= ALPHA
 
 
 def verdict(evidence: Evidence, p: float) -> Verdict:
-    """The rule for one comparison.
+    """Apply the rule to one comparison.
 
     Args:
         evidence: the comparison.

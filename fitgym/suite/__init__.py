@@ -1,4 +1,4 @@
-"""Finishing a suite: minimise it, add assertions, check that it is stable, export it.
+"""Finishing of suites: minimisation, assertions, stability checks and export.
 
-`fitgym.run.generation` calls `finishing`; projects, reports and studies use single parts.
+`fitgym.run.generation` calls `finishing`; projects, reports and studies use single modules.
 """

@@ -1,4 +1,4 @@
-"""Allotments: how much work a stage of finishing may take, counted so that it is the same on every machine."""
+"""Allotments: limits on the work of each stage of finishing, in units that are the same on every machine."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ __all__ = ["Allotment"]
 
 
 class Allotment:
-    """The work that one stage of finishing may take.
+    """The work that one stage of finishing may do.
 
     Args:
         engine: does the work.
-        units: of `fitgym.execution.work`; infinite for stages that a clock ends.
+        units: the limit, in units of `fitgym.execution.work`; infinite for stages limited by the clock.
 
     Attributes:
-        spent: units so far.
-        empty: the stage asked for more than it had.
+        spent: units used so far.
+        empty: whether the stage tried to work after the limit was reached.
     """
 
     def __init__(self, engine: Workbench, units: float = math.inf) -> None:
@@ -32,12 +32,12 @@ class Allotment:
 
     @property
     def counted(self) -> bool:
-        """There is an end to it."""
+        """Whether the work is limited."""
         return not math.isinf(self._units)
 
     @contextmanager
     def spend(self) -> Iterator[None]:
-        """Charge the block to the stage.
+        """Charge the work of the block to the stage.
 
         Raises:
             OutOfBudget: nothing is left; the block is not entered.

@@ -1,4 +1,4 @@
-"""Assertions: what an exported test checks, chosen from what was observed."""
+"""Assertions of exported tests, chosen from the observations of their executions."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = [
 _ORDERS = frozenset({"__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__"})
 
 MAX_ASSERTIONS = 5
-DRAINED = 100  # elements that are taken from an iterator
+DRAINED = 100  # elements taken from an iterator at most; a longer one counts as endless
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +39,13 @@ class FinishedTest:
 
     Attributes:
         name: of the test function, `test_...`.
-        statements: in order; where `raises` is set the last one raises.
-        assertions: what is checked after the last statement, by position.
-        raises: the class that `pytest.raises` expects of the last statement, None if it returns.
-        match: regular expression that is searched for in the message of the exception, "" if any message will do.
+        statements: in order; if `raises` is set, the last one raises.
+        assertions: what is checked after the last statement, sorted by position.
+        raises: the class that `pytest.raises` expects from the last statement, None if it returns.
+        match: regular expression searched for in the exception's message, "" if any message is accepted.
         finite: positions of the statements whose iterators were seen to end.
-        steady: assertions that held before the last statement already.
-        writes: it leaves something in the current folder, so it is given one of its own.
+        steady: assertions that already held before the last statement.
+        writes: the test leaves files in the current folder, so it runs in a folder of its own.
     """
 
     name: str
@@ -65,18 +65,18 @@ def finished_tests(
     before: Sequence[Observed | None] | None = None,
     kills: Sequence[Kills | None] | None = None,
 ) -> list[FinishedTest | None]:
-    """Every test with its assertions and a name that no other has.
+    """Return every test with its assertions and a unique name.
 
     Args:
         tests: the statements of each test.
-        observed: for each test what its executions showed, at least one, better two in fresh processes.
+        observed: for each test the observations of its executions: at least one, better two in fresh processes.
         subject: the code under test.
-        before: for each test what could be seen before its last statement (an observation of the test without it),
-            if it is known: then what the statement changed is told from what was so before.
-        kills: for each test which mutants its candidate assertions kill, where that is known.
+        before: for each test an observation without its last statement, if known. It shows which facts the last
+            statement changed.
+        kills: for each test the mutants that its candidate assertions kill, if known.
 
     Returns:
-        One entry per test: None for a test that failed, or whose executions did not end in the same way.
+        One entry per test: None for a test that failed, or whose executions ended in different ways.
     """
     earlier = before if before is not None else [None] * len(tests)
     matrix = kills if kills is not None else [None] * len(tests)
@@ -90,7 +90,7 @@ def finished_tests(
 
 
 def renamed(tests: Sequence[FinishedTest], subject: Subject) -> list[FinishedTest]:
-    """The tests, each with a name that says what it does by now and that no other has."""
+    """Return the tests with new, unique names that describe their current content."""
     names = test_names([_described(test, subject) for test in tests])
     return [replace(test, name=name) for test, name in zip(tests, names, strict=True)]
 
@@ -106,9 +106,9 @@ def finished_test(
     before: Observed | None = None,
     kills: Kills | None = None,
 ) -> FinishedTest | None:
-    """A test with its assertions and its plainest name; None if it failed or ended in different ways.
+    """Return a test with its assertions and its shortest name; None if it failed or ended in different ways.
 
-    Statements behind the one that raised never ran and are left out.
+    Statements after the one that raised never ran and are left out.
     """
     seen = agreement(observed)
     if seen is None or seen.failure:
@@ -138,22 +138,27 @@ def assertions(
     kills: Kills | None = None,
     limit: int = MAX_ASSERTIONS,
 ) -> tuple[Observation, ...]:
-    """The facts a test checks, at most `limit`, in the order of the statements.
+    """Return the facts that a test checks, at most `limit`, in the order of the statements.
 
-    Where it is known which mutants the candidates kill, the fewest that kill as many as all of them, and one about the
-    last statement if none of these is; where they kill none, the first of them. Otherwise the result of the last
-    statement; then the state of the objects it worked on (its receiver, its arguments), of which only what was not so
-    before counts, if `before` tells; then the results of earlier operations under test that no other statement uses,
-    latest first. A constructed object counts by its attributes. That an object merely has a certain class, or that an
-    operation returned None which never returns anything else, is checked only if nothing better is known. A test that
-    `raised` checks that, and besides only what was changed all the same.
+    If `kills` is given, the fewest candidates that kill as many mutants as all of them are chosen. If none of them is
+    about the last statement, one that is gets added. If no candidate kills a mutant, the first is chosen.
+
+    Without `kills`, the order of preference is:
+
+    1. the result of the last statement;
+    2. the state of its receiver and arguments; if `before` is given, only facts that were not in it;
+    3. the results of earlier operations under test that no other statement uses, latest first.
+
+    A constructed object is checked by its attributes. Two facts are chosen only if nothing better is known: the class
+    of an object, and the None of an operation that always returns None. A test that `raised` checks the exception, and
+    otherwise only facts that changed nevertheless.
     """
     if not statements:
         return ()
     strong, weak = candidates(statements, observations, subject, before=before, raised=raised)
     chosen = fewest(strong, kills)[:limit] if kills is not None else []
     about = {len(statements) - 1, *statements[-1].refs}
-    if chosen and about.isdisjoint(fact.position for fact in chosen):  # a test is about its last statement
+    if chosen and about.isdisjoint(fact.position for fact in chosen):  # a test should check its last statement
         chosen += [fact for fact in strong if fact.position in about][:1]
     chosen = chosen or strong[: limit if kills is None else 1] or ([] if raised else weak[:1])
     if not chosen and not raised:
@@ -171,10 +176,10 @@ def candidates(
     raised: bool = False,
     limit: int = MAX_ASSERTIONS,
 ) -> tuple[list[Observation], list[Observation]]:
-    """The facts that a test may check, the best first, and those that are only better than nothing.
+    """Return the facts that a test may check, the best first, and a second list of weak facts as a fallback.
 
-    All are about what the test is about: the result of its last statement, what this worked on and changed, and results
-    that nothing else uses.
+    All facts are about the result of the last statement, the objects that it used and changed, or results that no other
+    statement uses.
     """
     strong: list[Observation] = []
     unchanged: list[Observation] = []
@@ -185,7 +190,7 @@ def candidates(
         facts = [fact for fact in observations if fact.position == position]
         if operation.operator in _ORDERS:
             facts = [_by_truth(fact) for fact in facts]
-        if operation.operator == "__hash__":  # every interpreter chooses its own
+        if operation.operator == "__hash__":  # hashes of text differ between interpreters
             facts = [Observation(position, "", "isinstance", Name("builtins", "int"))] if facts else []
         telling = [fact for fact in facts if not _is_weak(fact, operation)]
         if position in statements[-1].refs and (before or raised):
@@ -199,15 +204,16 @@ def candidates(
 
 
 def _by_truth(fact: Observation) -> Observation:
-    """What a comparison gives is checked as readers expect it, `assert a < b`, which holds for more than True."""
+    """Turn `(a < b) is True` into the truth test `a < b`, which also accepts true values other than True."""
     truths = (Literal("True"), Literal("False"))
     return replace(fact, kind="truth") if fact.kind == "is" and fact.expression in truths and not fact.path else fact
 
 
 def weakened(test: FinishedTest, failed: Container[int]) -> FinishedTest | None:
-    """The test without the assertions at these indexes (`MESSAGE` for what the exception should have said).
+    """Return the test without the assertions at these indexes (`MESSAGE` stands for the exception's message).
 
-    Where none would be left, what can still be said of the first one's value takes their place; None if that is nothing.
+    If none would be left, the first weaker form of an assertion is used (see `weaker`); the result is None if there is
+    no weaker form.
     """
     left = tuple(fact for index, fact in enumerate(test.assertions) if index not in failed)
     match = "" if MESSAGE in failed else test.match
@@ -220,9 +226,9 @@ def weakened(test: FinishedTest, failed: Container[int]) -> FinishedTest | None:
 
 
 def steadied(seen: Sequence[Observed]) -> list[Observed]:
-    """The observations of one test, each with the class of those values that are others each time.
+    """Return the observations of one test, with added facts about the class of values that differ between them.
 
-    That some of them are of the same length may be chance.
+    The length of such a value is not added: equal lengths may be a coincidence.
     """
     if len({(one.position, one.failure) for one in seen}) > 1:
         return list(seen)
@@ -233,9 +239,9 @@ def steadied(seen: Sequence[Observed]) -> list[Observed]:
 
 
 def weaker(fact: Observation) -> Observation | None:
-    """What may still hold of a value that is another one each time: its class.
+    """Return the fact that a value has its class, for values that differ in each run; None if there is no such fact.
 
-    Nothing is left to say of what is sometimes None; that it is not None would be no check.
+    There is none for a value that is sometimes None: "is not None" would fail in some runs.
     """
     if fact.path or fact.kind not in ("equal", "is", "approx", "nan"):
         return None
@@ -249,7 +255,7 @@ def weaker(fact: Observation) -> Observation | None:
 
 
 def _ranked(statements: Sequence[Statement], subject: Subject, limit: int, raised: bool) -> Iterator[tuple[int, int]]:
-    """Positions whose results are worth checking, the best first, each with how many facts it may give."""
+    """Yield positions whose results are worth checking, the best first, each with its maximal number of facts."""
     last = len(statements) - 1
     yield last, limit
     for position in dict.fromkeys(statements[last].refs):
@@ -262,7 +268,7 @@ def _ranked(statements: Sequence[Statement], subject: Subject, limit: int, raise
 
 
 def _is_weak(fact: Observation, operation: Operation) -> bool:
-    """The fact says next to nothing: the class of an object, or that there is no result where there never is one."""
+    """Return whether a fact says little: the class of an object, or the None of an operation without a result."""
     if fact.kind in ("isinstance", "is not"):
         return True
     is_none = fact.expression == Literal("None") and fact.kind == "is" and not fact.path
@@ -270,7 +276,7 @@ def _is_weak(fact: Observation, operation: Operation) -> bool:
 
 
 def _ended(position: int, seen: Observed) -> bool:
-    """What the statement iterated over came to its end before it was cut off."""
+    """Return whether an iterator of the statement was exhausted before its elements were cut off."""
     if position == seen.position:
         return True
     for fact in seen.observations:

@@ -1,4 +1,4 @@
-"""Deadline: until when a suite should be finished, and until when at the latest."""
+"""Deadlines of finishing: one for improvements, and one for required work."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ __all__ = ["Deadline"]
 
 @dataclass(frozen=True, slots=True)
 class Deadline:
-    """Two moments of `time.monotonic`.
+    """Two points in time on the clock `time.monotonic`.
 
     Attributes:
-        soft: until then everything is done that makes the suite better: shorter tests, plainer arguments, more runs.
-        hard: until then only what an export cannot do without: each test observed, and the file run once in its order
-            and once in reverse, as often as that fails. What has not passed by then is dropped.
+        soft: until then the suite is improved: shorter tests, simpler arguments, more runs.
+        hard: until then only the work required for an export is done: each test is observed, and the file is run once
+            in its order and once in reverse, as often as that fails. Tests that have not passed by then are dropped.
     """
 
     soft: float = math.inf
@@ -33,5 +33,5 @@ class Deadline:
         return self.hard - time.monotonic()
 
     def until(self, share: float) -> float | None:
-        """The moment when that share of the time until `soft` will have passed, None if there is no limit."""
+        """Return the time at which `share` of the time until `soft` will have passed, None without a limit."""
         return None if math.isinf(self.soft) else time.monotonic() + share * max(0.0, self.left)

@@ -1,4 +1,4 @@
-"""Before and after: what existing tests cover and kill, and what they do together with a finished suite."""
+"""Before and after: what existing tests cover and kill alone, and together with a finished suite."""
 
 from __future__ import annotations
 
@@ -16,18 +16,19 @@ __all__ = ["before_and_after"]
 def before_and_after(
     engine: Workbench, tests: Sequence[FinishedTest], score: MutationScore | None
 ) -> dict[str, Any] | None:
-    """What existing tests do alone ("before") and together with a finished suite ("after"), for the record.
+    """Return what existing tests do alone ("before") and together with a finished suite ("after"), for the record.
 
     Args:
-        engine: the search; the finished tests have been executed.
+        engine: the search; it has executed the finished tests.
         tests: the finished suite.
-        score: what the suite kills, None if no mutants were run.
+        score: the mutants that the suite kills, None if no mutants were run.
 
     Returns:
-        `tests`, the number of existing tests that reach the subject, and for `branches`, `lines` and `mutants` the
-        numbers `before`, `after` and `total`. Branches and lines are the targets of the fitness functions of these
-        names. "after" of mutants is None if no mutants were run in the search; `survivor_lines` are the lines of
-        mutants that neither kills, `killed` the ids of those that the existing tests kill. None without existing tests.
+        A dictionary, or None without existing tests. `tests` is the number of existing tests that reach the subject.
+        `branches`, `lines` and `mutants` have the numbers `before`, `after` and `total`. Branches and lines are the
+        targets of the fitness functions `branch` and `line`. "after" of mutants is None if no mutants were run in the
+        search. `survivor_lines` are the lines of the mutants that neither the existing tests nor the suite kill;
+        `killed` are the ids of the mutants that the existing tests kill.
     """
     existing = engine.existing
     if existing is None:

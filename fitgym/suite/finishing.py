@@ -1,4 +1,4 @@
-"""Finishing: from the best suite of a search to an exported file whose tests pass every time."""
+"""Finishing: turn the best suite of a search into an exported file whose tests pass every time."""
 
 from __future__ import annotations
 
@@ -37,21 +37,21 @@ from fitgym.testcase.statement import TestCase
 
 __all__ = ["Finished", "finish"]
 
-MINIMIZING = 0.45  # of the time that is left when it begins
+MINIMIZING = 0.45  # shares of the time left when the stage begins
 OBSERVING = 0.4
 KILLING = 0.3
-AMPLE = 2.0  # seconds for minimising with which it looks at mutants too
-ROUNDS = 4  # of minimising for mutants
-GLANCES = 3  # more at tests of which some do not show the same twice
-CHUNK = 16  # test cases that are observed at once, because time may run out
-BATCH = 64  # test cases that are run at once while minimising, for the same reason
+AMPLE = 2.0  # seconds for minimising from which it also preserves killed mutants
+ROUNDS = 4  # of minimising when the goal is mutants
+GLANCES = 3  # extra observations if a chunk differs between its first two
+CHUNK = 16  # test cases per observation; the deadline is checked between two
+BATCH = 64  # test cases per execution while minimising, for the same reason
 
-SHORTENING_WORK = 0.3  # of the work that finishing may do, where work is counted
-JUDGING_WORK = 0.35  # for mutants that shorter tests have to kill
-CHOOSING_WORK = 0.15  # for mutants that assertions have to kill
+SHORTENING_WORK = 0.3  # shares of the units of finishing, if work is counted
+JUDGING_WORK = 0.35  # for mutants that shortened tests must kill
+CHOOSING_WORK = 0.15  # for mutants that assertions must kill
 
 Report = Callable[[str], None]
-"""Told what is going on, in a few words: the stage, and after a colon how far it is."""
+"""Receives progress in a few words: the stage, and after a colon how far it is."""
 
 _LAZY = {("builtins", name) for name in ("enumerate", "filter", "map", "reversed", "zip")}
 _LAZY |= {("itertools", name) for name in dir(itertools)}
@@ -67,17 +67,18 @@ class Finished:
 
     Attributes:
         tests: as exported, in the order of the file.
-        source: the file's text, "" if no test is left.
-        path: its file, None if nothing is there.
-        coverage: targets covered by the exported tests, and known, for each fitness function that was ever active.
-        exceptions: what the exported tests raise, each once, in the order of the file.
-        measured: coverage of the exported file by coverage.py, None if no test is left.
-        runs: how many clean runs in fresh interpreters it passed, all its tests.
-        dropped: tests that did not behave the same every time, or were not checked in time, with the reason.
-        weakened: how many assertions were dropped for that reason.
-        mutants: what the exported tests kill, None unless mutants were run in the search.
-        mutants_s: seconds that it took to find that out.
-        unfinished: what was cut off, as sentences; empty if nothing was.
+        source: text of the file, "" if no test is left.
+        path: the file, None if there is none.
+        coverage: number of targets covered by the exported tests and number of known targets, for each fitness function
+            that was ever active.
+        exceptions: the distinct exceptions that the exported tests raise, in the order of the file.
+        measured: coverage of the exported file measured by coverage.py, None if no test is left.
+        runs: number of runs in fresh interpreters in which all tests passed.
+        dropped: tests that behaved differently between runs or were not checked in time, with the reason.
+        weakened: number of assertions dropped for one of these reasons.
+        mutants: the mutants that the exported tests kill, None unless mutants were run in the search.
+        mutants_s: seconds spent on running the mutants.
+        unfinished: a sentence for each stage that was cut off; empty if none was.
     """
 
     tests: tuple[FinishedTest, ...]
@@ -106,25 +107,26 @@ def finish(
     scoring_s: float = math.inf,
     report: Report = lambda _: None,
 ) -> Finished:
-    """Minimise, assert, check and export what a search has found.
+    """Minimise the result of a search, add assertions, check the tests and export them.
 
     Args:
-        engine: a search between two generations; it has no budget any more afterwards.
-        names: the fitness functions whose targets the suite has to keep covered.
-        filing: where the file goes; its folder is made if it is missing. Tests that are there already stay. None writes
-            nothing.
-        command: repeats the run; for the header of the file.
-        dialect: how tests are written.
-        deadline: with little time left less is minimised and checked less often, but the exported file has always
-            passed as it is, in its order and in reverse; what has not by the last moment is dropped.
-        units: of work that minimising and choosing assertions may do, so that the suite is the same on every machine;
-            infinite where the deadline decides.
-        scoring_s: seconds for finding out which mutants the suite kills, where `units` is finite.
-        report: told what is going on.
+        engine: a search between two generations; its budget is removed.
+        names: the fitness functions whose covered targets the suite must keep.
+        filing: the file to write; its folder is created if needed. Existing tests are kept. With None nothing is
+            written.
+        command: the command that repeats the run, for the header of the file.
+        dialect: the style of the tests.
+        deadline: with little time left, less is minimised and checked less often. The exported file has always passed
+            unchanged, in its order and in reverse; tests that have not passed by the hard deadline are dropped.
+        units: limit of work for minimising and choosing assertions, so that the suite is the same on every machine;
+            infinite if the deadline decides.
+        scoring_s: seconds for running the mutants against the suite, if `units` is finite.
+        report: receives progress.
     """
     engine.budget = None
     counted = not math.isinf(units)
     unfinished: list[str] = []
+    # Minimise, observe and choose assertions, each stage within its share of time or work.
     try:
         mutation = Mutation(engine, Allotment(engine, JUDGING_WORK * units))
         shortening = Allotment(engine, SHORTENING_WORK * units)
@@ -146,27 +148,30 @@ def finish(
         Dropped(f"a test of {engine.subject.operations[engine.table[testcase[-1]].operation].name}", _UNOBSERVED)
         for testcase in dropped
     ]
+    # Build the tests, without those whose outcome depends on installed packages.
     statements = [engine.table.statements(testcase) for testcase in kept]
     made = finished_tests(statements, observed, engine.subject, before, kills)
     elsewhere = [test for test in made if test is not None and test.raises in _NOT_INSTALLED]
     late += [Dropped(test.name, "it depends on which packages are installed") for test in elsewhere]
     tests = arranged([test for test in made if test is not None and test not in elsewhere], engine.subject)
     folder = None if filing is None else filing.path.parent.resolve()
-    unbound: frozenset[str] = frozenset()  # names that mean something else in the file that is there
+    unbound: frozenset[str] = frozenset()  # names with another meaning in the existing file
 
     def render(chosen: Sequence[FinishedTest], headed: bool = False) -> str:
         return suite_text(
             chosen, engine.subject, folder=folder, command=command, dialect=dialect, reserved=unbound, headed=headed
         )
 
+    # Join the existing file, if there is one.
     if filing is not None:
         alone = SuiteFile(render(tests))
         tests, unbound = filing.joining(tests, alone), filing.conflicts(alone)
+    # Check the file in fresh interpreters, and remove what is not stable.
     checking = replace(deadline, soft=deadline.hard) if counted else deadline
     stable = stabilize(tests, render, engine.subject.reference, deadline=checking, report=report)
     if not stable.complete:
         unfinished.append(f"checking: {stable.runs} of {stable.wanted} runs in fresh interpreters, no time for more")
-    if stable.weakened:  # some do not check any more what they are named after
+    if stable.weakened:  # names may mention dropped assertions
         new_names = renamed(stable.tests, engine.subject)
         stable = replace(stable, tests=tuple(new_names if filing is None else filing.distinct(new_names)))
     testcases = [engine.table.testcase(test.statements) for test in stable.tests]
@@ -174,6 +179,7 @@ def finish(
     source = render(stable.tests) if stable.tests else ""
     if filing is not None:
         filing.write(render(stable.tests, filing.headed) if stable.tests else "")
+    # Measure the final file.
     started = time.monotonic()
     report("running mutants")
     scoring = Deadline(started + scoring_s, started + scoring_s) if counted else deadline
@@ -182,7 +188,7 @@ def finish(
     if score is not None and not score.complete:
         unfinished.append("running mutants: stopped by the clock, the mutants that are left count as survivors")
     coverage = engine.coverage_of(testcases)
-    if score is not None:  # not all of them were run while it was minimised
+    if score is not None:  # minimising ran only some of the mutants
         coverage[score.fitness] = (len(score.killed), score.total)
     return Finished(
         stable.tests,
@@ -201,7 +207,7 @@ def finish(
 
 
 def _cut_off(stage: str, engine: Workbench, *allotments: Allotment) -> list[str]:
-    """A sentence about a stage that did not come to its end, if so."""
+    """Return a sentence about a stage if it was cut off, else nothing."""
     if any(one.empty for one in allotments):
         return [f"{stage}: stopped after as much work as its share of the search"]
     return [f"{stage}: stopped by the clock"] if engine.late else []
@@ -215,7 +221,7 @@ def _minimized(
     allotment: Allotment,
     report: Report,
 ) -> list[TestCase]:
-    """The best suite as few short test cases; `MINIMIZING` of the time goes into that at most."""
+    """Return the best suite as few short test cases, using at most `MINIMIZING` of the time."""
     counted = allotment.counted
 
     def covered(testcases: Sequence[TestCase]) -> NDArray[np.bool_]:
@@ -238,7 +244,7 @@ def _minimized(
         with allotment.spend():
             shown = engine.observe(testcases)
         return [
-            Seen(_written_out(one), _iterators(engine, testcase, one))
+            Seen(_literal_results(one), _iterators(engine, testcase, one))
             for testcase, one in zip(testcases, shown, strict=True)
         ]
 
@@ -259,21 +265,21 @@ def _minimized(
     candidates = engine.best_suite(names)
     if not deadly or not candidates:
         return smaller(candidates)
-    return _deadly(engine, deadly, candidates, smaller)
+    return _minimized_for_mutants(engine, deadly, candidates, smaller)
 
 
-def _deadly(
+def _minimized_for_mutants(
     engine: Workbench,
     name: str,
     candidates: Sequence[TestCase],
     smaller: Callable[[Sequence[TestCase]], list[TestCase]],
 ) -> list[TestCase]:
-    """Minimised test cases that kill as many mutants as the candidates do, as far as time allows.
+    """Return minimised test cases that kill as many mutants as the candidates do, if time allows.
 
-    The mutants are the targets of the fitness function of that name.
+    The mutants are the targets of the fitness function `name`.
 
-    Test cases are minimised for the few mutants that no other one implies. A shortened test case may lose mutants that
-    the whole one was bound to kill; those that nobody kills then are what the next round is about.
+    The goal of a round is the subset of mutants whose kills imply all others. A shortened test case may lose mutants
+    that the original test case killed; the next round targets mutants that no kept test case kills.
     """
     kept: dict[TestCase, None] = {}
     try:
@@ -294,8 +300,8 @@ def _deadly(
     return list(kept)
 
 
-def _written_out(seen: Observed) -> dict[int, Expression]:
-    """The results of statements that can be written down, by position."""
+def _literal_results(seen: Observed) -> dict[int, Expression]:
+    """Return the results of statements that have a literal form, by position."""
     return {
         fact.position: fact.expression
         for fact in seen.observations
@@ -306,7 +312,10 @@ def _written_out(seen: Observed) -> dict[int, Expression]:
 
 
 def _iterators(engine: Workbench, testcase: TestCase, seen: Observed) -> frozenset[int]:
-    """Positions of results that are iterators: of operations that have returned some, and of which no more is known."""
+    """Return positions of results that are iterators.
+
+    The operation must have returned an iterator before, and no other fact about the result may be known.
+    """
     known = engine.iterators
     told = {fact.position for fact in seen.observations if not _is_iterator(fact)}
     last = len(testcase) if seen.position < 0 else seen.position
@@ -318,7 +327,7 @@ def _iterators(engine: Workbench, testcase: TestCase, seen: Observed) -> frozens
 
 
 def _is_iterator(fact: Observation) -> bool:
-    """The fact says that the result is one of the iterators of the standard library."""
+    """Return whether the fact says that the result is an iterator class of the standard library."""
     name = fact.expression
     return fact.kind == "isinstance" and isinstance(name, Name) and (name.module, name.qualname) in _LAZY
 
@@ -326,10 +335,11 @@ def _is_iterator(fact: Observation) -> bool:
 def _observed(
     engine: Workbench, names: Sequence[str], testcases: Sequence[TestCase], deadline: Deadline
 ) -> tuple[list[TestCase], list[TestCase], list[tuple[Observed, ...]], list[Observed | None]]:
-    """The test cases that were observed and those that were not, what some executions of each showed, at least two, and
-    what could be seen before its last statement.
+    """Observe the test cases, those that add the most coverage first, until the time is up.
 
-    Those that cover most come first. Out of time, what can be seen before is left out (None), and then test cases.
+    Returns:
+        Four lists: the observed test cases; those that were not observed; at least two observations of each observed
+        test case; the observation of each without its last statement. If time runs out, the last list has only None.
     """
     table = engine.table
 
@@ -348,7 +358,7 @@ def _observed(
         for start in range(0, len(ordered), CHUNK):
             chunk = ordered[start : start + CHUNK]
             seen = [engine.observe(chunk), engine.observe(chunk)]
-            if seen[0] != seen[1]:  # chance takes part: what is the same twice may be so by chance
+            if seen[0] != seen[1]:  # the code is random: two equal observations may be a coincidence
                 seen += [engine.observe(chunk) for _ in range(GLANCES)]
             poor = [unknown(table.statements(t), one, engine.subject) for t, one in zip(chunk, seen[0], strict=True)]
             found += [tuple(steadied(some)) for some in zip(*(ask(chunk, one, poor) for one in seen), strict=True)]
@@ -363,7 +373,7 @@ def _observed(
 
 
 def _by_gain(engine: Workbench, names: Sequence[str], testcases: Sequence[TestCase]) -> list[TestCase]:
-    """The test cases in an order in which each covers most of what those before it do not; ties as they come."""
+    """Return the test cases in greedy order: each adds the most coverage to those before it; ties keep their order."""
     known = [testcase for testcase in testcases if engine.has_trace(testcase)]
     rows = [engine.covers(name, known) & ~engine.granted(name) for name in names] if known else []
     matrix = np.concatenate(rows, axis=1) if rows else np.zeros((len(known), 0), dtype=bool)
@@ -386,7 +396,7 @@ def _killed(
     before: Sequence[Observed | None],
     deadline: Deadline,
 ) -> list[Kills] | None:
-    """Which mutants the candidate assertions of each test kill, None if there is no time to find out."""
+    """Return the mutants that each test's candidate assertions kill, None if there is no time."""
     if deadline.left <= 0:
         return None
     engine.deadline = deadline.until(KILLING if not mutation.allotment.counted else 1.0)

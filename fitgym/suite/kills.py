@@ -1,4 +1,4 @@
-"""Kills: which mutants an assertion tells from the code as it is, and the fewest assertions that tell most."""
+"""Kills: which mutants each assertion kills, and the smallest set of assertions that kills all of them."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from fitgym.testcase.statement import TestCase
 __all__ = ["MOST_TRIALS", "Kills", "fewest", "kills_of", "trials"]
 
 Kills = Mapping[Observation, Set[int]]
-"""For each candidate assertion of one test the mutants that it kills and that the test without it would let live."""
+"""For each candidate assertion of a test, the mutants that it kills and that the test survives without it."""
 
 MOST_TRIALS = 20_000
-"""Runs of a test case on a mutant that are spent on choosing assertions."""
+"""Maximal number of pairs of test case and mutant that are run to choose assertions."""
 
 Kill = Callable[[Sequence[tuple[TestCase, int]], Mapping[TestCase, Expectation]], Sequence[Effect | None]]
 """Runs test cases on mutants, see `Executor.kill`."""
@@ -34,17 +34,17 @@ def kills_of(
     subject: Subject,
     kill: Kill,
 ) -> list[Kills]:
-    """The kill matrix of each test.
+    """Return the kill matrix of each test.
 
-    An assertion kills a mutant if the fact that it states does not hold when the test runs on the mutant. Mutants on
-    which the test ends in another way (raises or not, another class of exception, time is up) die without any
-    assertion and are left out.
+    An assertion kills a mutant if its fact does not hold when the test runs on the mutant. Mutants on which the test
+    itself ends differently (raises or not, another class of exception, timeout) die without assertions and are left
+    out.
 
     Args:
         testcases: the tests.
-        seen: what each showed each time, None for those that are not looked into.
-        facts: what each may assert.
-        traces: what each recorded; those without facts may be missing.
+        seen: the facts that all executions of a test agree on, None for tests to skip.
+        facts: the candidate assertions of each test.
+        traces: the trace of each test; tests without facts may be missing.
         mutants: all mutants of the subject.
         subject: the code under test.
         kill: runs test cases on mutants; may raise `OutOfBudget`.
@@ -74,9 +74,9 @@ def kills_of(
 def trials(
     traces: Mapping[TestCase, Trace], mutants: Sequence[Mutant], subject: Subject, most: int = MOST_TRIALS
 ) -> list[tuple[TestCase, int]]:
-    """Each test case with each mutant of the functions that it enters.
+    """Return each test case paired with each mutant of the functions that it enters.
 
-    If these are more than `most`, evenly spread mutants are left out, the same for every test case.
+    If there are more than `most` pairs, evenly spaced mutants are left out, the same for every test case.
     """
     functions = [function.name for function in subject.functions]
     known = set(functions)
@@ -94,28 +94,28 @@ def trials(
 
 
 def fewest(candidates: Sequence[Observation], matrix: Kills) -> list[Observation]:
-    """The fewest candidates that kill every mutant that all of them kill together, in their order.
+    """Return the fewest candidates that kill every mutant that any candidate kills, in their order.
 
-    A greedy set cover: again and again the candidate that kills the most mutants which are still alive, of equally
-    deadly ones the plainest, of these the first; in the end every one goes without which the others kill as many. It is
-    empty if no candidate kills anything.
+    A greedy set cover: each step takes the candidate that kills the most mutants still alive; ties go to the shortest
+    assertion, then to the first. In the end, candidates whose mutants the others kill are removed. The result is empty
+    if no candidate kills anything.
     """
     deadly = {fact: set(matrix.get(fact, ())) for fact in dict.fromkeys(candidates)}
     alive: set[int] = set().union(*deadly.values())
     taken: list[Observation] = []
     while alive:
-        best = max(deadly, key=lambda fact: (len(deadly[fact] & alive), -plainness(fact)))
+        best = max(deadly, key=lambda fact: (len(deadly[fact] & alive), -assertion_length(fact)))
         taken.append(best)
         alive -= deadly[best]
-    for fact in sorted(taken, key=plainness, reverse=True):
+    for fact in sorted(taken, key=assertion_length, reverse=True):
         others = set().union(*(deadly[other] for other in taken if other != fact))
         if deadly[fact] <= others:
             taken.remove(fact)
     return [fact for fact in deadly if fact in taken]
 
 
-def plainness(fact: Observation) -> int:
-    """About how many characters the assertion takes; the less, the plainer."""
+def assertion_length(fact: Observation) -> int:
+    """Return the approximate number of characters of the assertion; fewer is simpler."""
     around = {"equal": 0, "is": 0, "truth": 0, "approx": 15, "nan": 10, "text": 5, "list": 6, "length": 5}.get(
         fact.kind, 30
     )

@@ -1,4 +1,4 @@
-"""Messages: what of an exception's message a test can expect the next time."""
+"""Messages: the part of an exception's message that a test can expect in the next run."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ import re
 __all__ = ["MESSAGE", "pattern"]
 
 MESSAGE = -1
-"""Stands among the indexes of assertions for the message that an exception was expected to have."""
+"""The index that stands for the exception's message among the indexes of assertions."""
 
 MAX_PATTERN = 60
-CUT_PATTERN = 40  # what is left of a longer message: with most classes it fits on a line
+CUT_PATTERN = 40  # length of a shortened message; with most exception classes it fits on one line
 _ADDRESS = re.compile(r"<[^<>]*\b0x[0-9a-fA-F]{4,}[^<>]*>|\b0x[0-9a-fA-F]{8,}")
 _SPECIAL = re.compile(r"[\\.^$*+?{}\[\]()|]")
 
 
 def pattern(message: str) -> str:
-    """A regular expression that is found in the message, "" if nothing of it is worth expecting.
+    """Return a regular expression that matches the message, "" if no part of it is worth checking.
 
-    The first line, one of more than 60 characters cut at a word before 40, with what stands for an address left open.
+    It is the first line of the message, with `.*` for each address. A line of more than 60 characters is cut at a word
+    boundary before 40 characters.
     """
     line = message.split("\n", 1)[0].strip()
     pieces = _ADDRESS.split(line)

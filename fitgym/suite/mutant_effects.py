@@ -1,4 +1,4 @@
-"""Mutation: what the mutants of the subject do to tests that are being finished."""
+"""Mutation: run test cases on the mutants of the subject while a suite is finished."""
 
 from __future__ import annotations
 
@@ -18,35 +18,37 @@ from fitgym.testcase.statement import TestCase
 __all__ = ["Mutation"]
 
 _CERTAIN = ("value", "raises", "returns", "exception", "timeout")
-"""Kills that do not depend on how fast the machine is, see `fitgym.messages.effect.Kill`."""
+"""Kills that do not depend on the speed of the machine, see `fitgym.messages.effect.Kill`."""
 
 
 _BY_LIMIT = ("clock", "memory", "crash", "exit")
-_CHUNK = 100  # trials between two looks at what is left
+_CHUNK = 100  # trials between two checks of the allotment
 
 
 class Mutation:
     """Runs test cases on the mutants of a search's subject.
 
     Args:
-        engine: the search; its test cases have been executed.
-        allotment: what this may cost; None for any amount.
+        engine: the search; it has executed the test cases.
+        allotment: the limit of work; None for no limit.
     """
 
     def __init__(self, engine: Workbench, allotment: Allotment | None = None) -> None:
         self._engine = engine
         self.allotment = Allotment(engine) if allotment is None else allotment
-        self._slow: set[int] = set()  # mutants that the clock or the memory has stopped
+        self._slow: set[int] = set()  # mutants stopped by the clock or the memory limit
         self._mutants = mutants(engine.subject.source, engine.subject.reference.class_name).made
         before = engine.killed_before
         self._killed_before = {number for number, mutant in enumerate(self._mutants) if mutant.id in before}
 
     def killed(self, asked: Sequence[tuple[TestCase, Sequence[int] | None]]) -> list[frozenset[int]]:
-        """Which of these mutants (of all of the functions it enters, where there is None) each test case kills, if it
-        asserts all that it can. Mutants that existing tests kill are left out.
+        """Return the mutants that each test case kills if it asserts all its candidate facts.
+
+        Each test case comes with the numbers of the mutants to try; None means all mutants of the functions that it
+        enters. Mutants that existing tests kill are left out.
 
         Raises:
-            OutOfBudget: there is no time to find out.
+            OutOfBudget: the allotment or the time ran out.
         """
         engine = self._engine
         testcases = list(dict.fromkeys(testcase for testcase, _ in asked))
@@ -78,20 +80,20 @@ class Mutation:
         observed: Sequence[Sequence[Observed]],
         before: Sequence[Observed | None],
     ) -> list[Kills]:
-        """Which mutants the candidate assertions of each test case kill.
+        """Return the mutants that the candidate assertions of each test case kill.
 
         Args:
             testcases: the tests.
-            observed: what the executions of each showed.
-            before: what each showed before its last statement, if that is known.
+            observed: the observations of each test.
+            before: the observation of each test without its last statement, if known.
 
         Raises:
-            OutOfBudget: there is no time to find out.
+            OutOfBudget: the allotment or the time ran out.
         """
         seen = [agreement(some) for some in observed]
         facts: list[list[Observation]] = []
         for testcase, one, earlier in zip(testcases, seen, before, strict=True):
-            unknown_trace = not self._engine.has_trace(testcase)  # left as it was when time ran out
+            unknown_trace = not self._engine.has_trace(testcase)  # minimising ran out of time before it was executed
             if one is None or one.failure or unknown_trace or (one.position >= 0 and not one.raises):
                 facts.append([])
                 continue
@@ -101,7 +103,7 @@ class Mutation:
         return kills_of(testcases, seen, facts, traces, self._mutants, self._engine.subject, self._run)
 
     def _enriched(self, expected: Mapping[TestCase, Expectation]) -> dict[TestCase, Expectation]:
-        """The expectations, with what observers say of objects that show nothing by themselves."""
+        """Return the expectations, with added facts from observers of objects that store nothing to check."""
         engine = self._engine
         testcases = list(expected)
         seen = [Observed(one.facts, position=one.position) for one in expected.values()]
@@ -129,7 +131,7 @@ class Mutation:
     def _run(
         self, tried: Sequence[tuple[TestCase, int]], expected: Mapping[TestCase, Expectation]
     ) -> list[Effect | None]:
-        """The effects of trials; none of mutants that the clock or the memory has stopped before."""
+        """Return the effects of trials; None for mutants that the clock or the memory limit has stopped before."""
         effects: list[Effect | None] = []
         for start in range(0, len(tried), _CHUNK):
             some = tried[start : start + _CHUNK]

@@ -1,4 +1,4 @@
-"""Names of tests: the function under test, what tells this test from its others, and what comes of it."""
+"""Names of tests: the function under test, what distinguishes the test from others of the function, and its outcome."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from fitgym.testcase.statement import Statement
 __all__ = ["MAX_LENGTH", "Description", "description", "operation_words", "test_names"]
 
 MAX_LENGTH = 70
-_ROOM = 4  # for a number
-MAX_WORDS = 30  # characters of one value
-MOST_PIECES = 6  # words of one value
+_ROOM = 4  # characters kept free for a number
+MAX_WORDS = 30  # characters for one value
+MOST_PIECES = 6  # words for one value
 MOST_DETAILS = 3  # values in one name
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -79,10 +79,10 @@ _VAGUE = _LETTERS | {
     "float",
     "negative_float",
 }
-"""Words that say of a value no more than its kind."""
+"""Words that tell only the kind of a value."""
 
 _SPELLED = frozenset({"http", "https", "html", "xml", "ftp", "www", "css", "sql", "str", "int", "rc", "no", "ok", "on"})
-"""Words that are known, though they are short or have no vowel."""
+"""Words that count as readable although they are short or have no vowel."""
 
 _UNSPEAKABLE = re.compile(r"[^aeiouy]{5}|[^aeiouy]{4}$|^[^aeiouy]{4}|(.)\1\1")
 
@@ -91,13 +91,14 @@ _PIECES = re.compile(r"[A-Za-z0-9]+|[^A-Za-z0-9]")
 
 @dataclass(frozen=True, slots=True)
 class Description:
-    """What can be said of a test in its name.
+    """The parts of a test's name.
 
     Attributes:
         subject: the operation under test.
-        details: what may tell it from other tests of that operation, each with the words for it, the most salient
-            first: an argument of the last statement, an argument that its receiver was made with, what was done before.
-        outcome: what comes of it, "" if there are no words for that.
+        details: words that may distinguish the test from others of the same operation, the most important first: an
+            argument of the last statement, an argument of the constructor of its receiver, an operation that was called
+            before.
+        outcome: the outcome of the test, "" if there are no words for it.
     """
 
     subject: str
@@ -105,7 +106,7 @@ class Description:
     outcome: str = ""
 
     def name(self, details: Sequence[str] = ()) -> str:
-        """The name with these details; the last ones are left out where it would become too long."""
+        """Return the name with these details; the last ones are left out if it would be too long."""
         parts = [part for part in ("test", self.subject, *details, self.outcome) if part]
         name = re.sub(r"__+", "_", "_".join(parts)).strip("_")
         if len(name) > MAX_LENGTH and details:
@@ -117,12 +118,12 @@ class Description:
 
 
 def test_names(descriptions: Sequence[Description]) -> list[str]:
-    """One name for each test, no two alike.
+    """Return one unique name for each test.
 
-    The operation and the outcome are always said. Where an operation has several tests, each says a detail that few
-    others share: the fewer the better, but two places further back count as much as one more that shares it, and of
-    equals the one that says more than a kind goes first. What still is alike says two details, then three. Only
-    tests that cannot be told apart are numbered, from the second one on.
+    The operation and the outcome are always part of the name. If an operation has several tests, each name gets one
+    detail. The best detail is shared with the fewest other tests; two places further back in the list cost as much as
+    one more test that shares it. Among equal details, those that tell only the kind of a value come last. Names that
+    are still equal get two details, then three. Only tests that remain equal are numbered, from the second one on.
     """
     chosen: list[tuple[str, ...]] = [()] * len(descriptions)
     names = [one.name() for one in descriptions]
@@ -145,11 +146,11 @@ def test_names(descriptions: Sequence[Description]) -> list[str]:
     return _numbered(names)
 
 
-test_names.__test__ = False  # type: ignore[attr-defined]  # pytest would take it for a test where it is imported
+test_names.__test__ = False  # type: ignore[attr-defined]  # or pytest would collect it in test modules that import it
 
 
 def _numbered(names: Sequence[str]) -> list[str]:
-    """The names, those that were there before with a number from 2 on."""
+    """Return the names, with a number from 2 on for repeated names."""
     taken = set(names)
     seen: set[str] = set()
     result = []
@@ -171,14 +172,14 @@ def description(
     raises: Name | None = None,
     steady: Container[Observation] = (),
 ) -> Description:
-    """What can be said of a test: what its last statement does, with what, and what it checks of that.
+    """Describe a test: its operation, details of the arguments, and its outcome.
 
     Args:
         subject: the code under test.
         statements: of the test.
-        assertions: what it checks.
-        raises: the exception that it expects.
-        steady: those of the assertions that held before the last statement.
+        assertions: what the test checks.
+        raises: the exception that the test expects.
+        steady: the assertions that already held before the last statement.
     """
     last = statements[-1]
     operation = subject.operations[last.operation]
@@ -190,7 +191,7 @@ def description(
 
 
 def _command_line(operation: Operation, statement: Statement) -> tuple[str, tuple[str, ...]] | None:
-    """Of a statement that runs a command line: the command in words, and words for each of its arguments."""
+    """For a statement that runs a command line, return the command in words and words for each argument."""
     match statement.args:
         case (Name() as command, Collection() as given) if operation.name == INVOKE:
             words = [item for item in given.items if isinstance(item, Literal)]
@@ -201,12 +202,12 @@ def _command_line(operation: Operation, statement: Statement) -> tuple[str, tupl
 
 
 def _plain_word(literal: Literal) -> str:
-    """The name of a command as a word of a test's name, "" for any other text."""
+    """Return the name of a command as a word for a test's name, "" for any other text."""
     return _words(found[1].replace("-", "_")) if (found := re.fullmatch(r"'([a-z][a-z_-]+)'", literal.text)) else ""
 
 
 def _ending_words(assertions: Sequence[Observation]) -> str:
-    """How a command line ends."""
+    """Return words for the outcome of a command line."""
     codes = [fact.expression for fact in assertions if fact.path == ".exit_code"]
     if codes and isinstance(codes[0], Literal) and codes[0].text != "0":
         return f"exits_with_{_words(codes[0].text.replace('-', 'minus_'))}"
@@ -214,7 +215,7 @@ def _ending_words(assertions: Sequence[Observation]) -> str:
 
 
 def operation_words(operation: Operation) -> str:
-    """The operation without its module; special methods without underscores, setters with a verb."""
+    """Return words for the operation without its module; special methods without underscores, setters with a verb."""
     words = [_words(part) for part in operation.name.split(".")]
     if operation.kind == "setter":
         words.insert(-1, "set")
@@ -226,7 +227,7 @@ def operation_words(operation: Operation) -> str:
 
 
 def _words(name: str) -> str:
-    """A dotted name in the form of a Python function's: `HTTPError.parseURL` becomes `http_error_parse_url`."""
+    """Return a dotted name in snake case: `HTTPError.parseURL` becomes `http_error_parse_url`."""
     return "_".join(word for word in map(snake_case, name.split(".")) if word)
 
 
@@ -234,7 +235,10 @@ def _words(name: str) -> str:
 
 
 def _details(subject: Subject, statements: Sequence[Statement]) -> Iterator[str]:
-    """Words for what the last statement works on, the most salient first, plain words before exact ones."""
+    """Yield words for the arguments and receiver of the last statement, the most important first.
+
+    Short words come before exact ones.
+    """
     last = statements[-1]
     yield from _argument_details(subject, statements, last)
     if not (last.args or last.kwargs) and subject.operations[last.operation].parameters:
@@ -249,7 +253,7 @@ def _details(subject: Subject, statements: Sequence[Statement]) -> Iterator[str]
 
 def _argument_details(subject: Subject, statements: Sequence[Statement], statement: Statement) -> Iterator[str]:
     def made_by(argument: Ref) -> tuple[str, str]:
-        """Words for the operation that an argument is the result of, and with the values that it was given."""
+        """Return words for the operation that made an argument, without and with that operation's own arguments."""
         maker = statements[argument.position]
         name = _words(subject.operations[maker.operation].name.rpartition(".")[2])
         values = [word for value in maker.args for word in itertools.islice(_value_words(value), 1)]
@@ -282,7 +286,7 @@ def _argument_details(subject: Subject, statements: Sequence[Statement], stateme
 
 
 def _value_words(expression: Expression) -> Iterator[str]:
-    """Words for a value, the plain ones first."""
+    """Yield words for a value, the simplest first."""
     if isinstance(expression, Collection):
         yield from _collection_words(expression)
     elif isinstance(expression, Name):
@@ -312,7 +316,12 @@ def _literal_words(text: str) -> str:
         return {"n": "nan", "i": "infinity", "-": "minus_infinity"}.get(text[7:8], "float")
     try:
         value = ast.literal_eval(text)
-    except (ValueError, SyntaxError, MemoryError, RecursionError):  # a worker may say anything
+    except (
+        ValueError,
+        SyntaxError,
+        MemoryError,
+        RecursionError,
+    ):  # the text comes from the worker and may be malformed
         return ""
     if value is None or isinstance(value, bool):
         return str(value).lower()
@@ -332,7 +341,7 @@ def _literal_words(text: str) -> str:
 
 
 def _text_words(text: str) -> str:
-    """A text by its own words, by the names of its signs, or by its kind."""
+    """Return words for a text: its own words, the names of its punctuation marks, or its kind."""
     if not text:
         return "empty_string"
     if text.isspace() and len(text) > 1:
@@ -362,7 +371,7 @@ def _text_words(text: str) -> str:
 
 
 def _letters_words(text: str) -> str:
-    """The kind of letters and digits without a meaning."""
+    """Return the kind of letters and digits that form no readable word."""
     if len(text) == 1:
         return "one_letter"
     if not text.isalpha():
@@ -375,7 +384,7 @@ def _is_abbreviation(piece: str) -> bool:
 
 
 def _is_telling(word: str) -> bool:
-    """A reader takes the word in at once: a short number, or what can be pronounced."""
+    """Return whether a word is readable: a short number, or a word that can be pronounced."""
     if word.isdigit():
         return len(word) <= 6
     if not word.isalpha() or len(word) < 2:
@@ -411,7 +420,7 @@ def _outcome_words(
     assertions: Sequence[Observation],
     steady: Container[Observation],
 ) -> str:
-    """What the last statement returns, or what it changes."""
+    """Return words for the result of the last statement, or for the attribute that it changes."""
     position = len(statements) - 1
     own = [fact for fact in assertions if fact.position == position]
     whole = next((fact for fact in own if not fact.path), None)
@@ -437,18 +446,18 @@ def _outcome_words(
 
 
 def _says_nothing(operation: Operation, fact: Observation) -> bool:
-    """That an operation without a result returns None."""
+    """Return whether the fact is the None of an operation without a result."""
     return fact.expression == Literal("None") and operation.returns.kind == "none"
 
 
 def _first_step(path: str) -> str:
-    """The first attribute on the way to an observed value, "" if there is none."""
+    """Return the first attribute of an observation's path, "" if there is none."""
     found = re.match(r"\.(\w+)", path)
     return found[1] if found else ""
 
 
 def _result_words(fact: Observation) -> str:
-    """Words for a whole result, "" if there are none."""
+    """Return words for a whole result, "" if there are none."""
     if fact.kind == "is not":
         return "something"
     if fact.kind == "nan":

@@ -1,7 +1,7 @@
-"""Observers: what `str`, properties and `len` say of an object that stores nothing a test could check.
+"""Observers: `str`, properties and `len` of objects that store nothing a test could check.
 
-Describing an object runs none of its code. Where that leaves no more to say than its class, its own observers are
-called, each at the end of a copy of the test case, in the worker and under its limits like any other statement.
+An object is described without running its code. If its class is then the only known fact, its observers are called:
+each at the end of a copy of the test case, in the worker and under its limits like any other statement.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from fitgym.testcase.statement import Statement, StatementTable, TestCase
 
 __all__ = ["Observe", "enriched", "unknown"]
 
-MOST = 4  # observers of one object besides that of its text
-_TEXTS = ("__str__", "__repr__")  # what `str` calls: the first one that there is
+MOST = 4  # observers of one object besides the one of its text
+_TEXTS = ("__str__", "__repr__")  # `str` calls the first one that the class defines
 
 Observe = Callable[[Sequence[TestCase]], list[Observed]]
-"""Runs test cases and says what a test could see."""
+"""Runs test cases and returns their observations."""
 
 
 def enriched(
@@ -32,16 +32,17 @@ def enriched(
     table: StatementTable,
     observe: Observe,
 ) -> list[Observed]:
-    """The observations, with what observers say of some of the results.
+    """Return the observations, with added facts from observers of some results.
 
     Args:
-        testcases: what was observed.
-        observed: what each showed.
-        wanted: for each the positions of the results to be asked, see `unknown`.
-        subject: whose observers are called: `__str__` if a class has one of its own, else `__repr__`, which `str` shows
-            then; if there is neither, or it has nothing to say that is the same each time, properties and `__len__`.
+        testcases: the observed test cases.
+        observed: the observation of each.
+        wanted: for each test case the positions of the results to observe, see `unknown`.
+        subject: the code under test, which defines the observers. `__str__` is called if the class defines it, else
+            `__repr__`, which `str` then uses. If there is neither, or its text differs between runs, properties and
+            `__len__` are called.
         table: of the test cases.
-        observe: runs them longer by one statement.
+        observe: runs test cases that are longer by one statement.
     """
     asked: list[tuple[int, int, Operation]] = []
     for index, (seen, positions) in enumerate(zip(observed, wanted, strict=True)):
@@ -67,8 +68,10 @@ def enriched(
 
 
 def unknown(statements: Sequence[Statement], seen: Observed, subject: Subject) -> list[int]:
-    """Positions of the objects that a test should say more about: the last result and what it was got from, if there is
-    nothing else to check."""
+    """Return positions of objects that need observers: the last result and the objects it came from.
+
+    The result is empty if there is a strong fact about the last result.
+    """
     if not statements or seen.failure or seen.position >= 0:
         return []
     strong, _ = candidates(statements, seen.observations, subject)
@@ -79,7 +82,7 @@ def unknown(statements: Sequence[Statement], seen: Observed, subject: Subject) -
 
 
 def _observers(position: int, seen: Observed, subject: Subject) -> list[Operation]:
-    """The operations that tell about an object of which only its class is known, none for others."""
+    """Return the observers of an object if its class is the only known fact, else none."""
     facts = [fact for fact in seen.observations if fact.position == position]
     if len(facts) != 1 or facts[0].kind != "isinstance" or not isinstance(name := facts[0].expression, Name):
         return []
@@ -93,7 +96,7 @@ def _observers(position: int, seen: Observed, subject: Subject) -> list[Operatio
 
 
 def _told(fact: Observation, position: int, operation: Operation) -> Observation | None:
-    """What the fact about the result of an observer says of the object, None if it cannot be said."""
+    """Turn a fact about the result of an observer into a fact about the object, None if it cannot be written."""
     if _refers(fact):
         return None
     if operation.kind == "property":

@@ -1,4 +1,4 @@
-"""The mutation score of a finished suite: the mutants that its tests kill with the assertions that they have."""
+"""The mutation score of a finished suite: the mutants that its tests kill with their assertions."""
 
 from __future__ import annotations
 
@@ -20,20 +20,21 @@ from fitgym.testcase.statement import TestCase
 
 __all__ = ["MutationScore", "mutation_score"]
 
-_CHUNK = 500  # trials that are run at once, so that those are known that there was time for
+_CHUNK = 500  # trials per request; if time runs out, the results of earlier requests are kept
 
 
 @dataclass(frozen=True, slots=True)
 class MutationScore:
-    """Which mutants a suite kills.
+    """The mutants that a suite kills.
 
     Attributes:
         fitness: the fitness function whose targets the mutants are.
-        total: how many mutants the subject has, those left aside by the search included.
-        killed: ids of those that a test kills, with the name of the quickest test that does, in the order of the list.
-        survivors: ids of the others, in the order of the list.
+        total: number of mutants of the subject, including those that the search left aside.
+        killed: ids of the killed mutants, each with the name of the quickest test that kills it, in the order of the
+            list.
+        survivors: ids of the other mutants, in the order of the list.
         lines: the line of each survivor.
-        complete: no time ran out; if it did, mutants that were not run count as survivors.
+        complete: whether all mutants were run; if time ran out, mutants that were not run count as survivors.
     """
 
     fitness: str
@@ -44,7 +45,7 @@ class MutationScore:
     complete: bool = True
 
     def as_dict(self) -> dict[str, Any]:
-        """As it stands in the record: numbers, the mutants that each test kills first, and those that survive."""
+        """Return the score for the record: counts, the mutants that each test kills first, and the survivors."""
         by_test: dict[str, list[str]] = {}
         for mutant, test in self.killed:
             by_test.setdefault(test, []).append(mutant)
@@ -65,21 +66,21 @@ def mutation_score(
     *,
     twice: bool = True,
 ) -> MutationScore | None:
-    """Run finished tests with the assertions that they have on every mutant that they infect.
+    """Run finished tests with their assertions on every mutant that they infect.
 
-    A test kills a mutant if it fails with the mutant in the place of the original: an exception comes that it does not
-    expect, or not the one that it does, or it says something else, or an assertion does not hold; or if it goes on for
-    too long, which here is tried twice: what ends with twice the fuel that any test case has is judged by how it ends.
+    A test kills a mutant if it fails with the mutant in place of the original: by an unexpected exception, a missing
+    one, another class or message, or an assertion that does not hold. A timeout also kills, but is tried twice: a test
+    that ends within twice the fuel of any test case is judged by how it ends.
 
-    What the import of the subject executes has run before the code of a mutant can take its place. A mutant that the import
-    infects is killed if a test fails where the file of the tests imports it, in a fresh interpreter.
+    Code that runs during the import of the subject runs before a mutant can replace it. A mutant that the import
+    infects is killed if a test fails when the test file imports the mutant in a fresh interpreter.
 
     Args:
-        engine: with a fitness function about mutants; None comes back where it has none.
-        tests: as they are exported.
-        source: their file.
-        deadline: when to give up; mutants that there is no time to run count as survivors.
-        twice: try kills by time twice.
+        engine: a search with a fitness function about mutants; without one, the result is None.
+        tests: as exported.
+        source: text of the test file.
+        deadline: when to stop; mutants that have not been run count as survivors.
+        twice: try kills by timeout twice.
     """
     functions = engine.functions
     about = (name for name, fitness in functions.items() if fitness.numbers is not None and engine.records(name))
@@ -98,9 +99,10 @@ def mutation_score(
         message = (Observation(position, "", "message", Literal(repr(test.match))),) if test.match else ()
         expected[testcase] = Expectation((*test.assertions, *message), test.raises, position, trace.reached, trace.fuel)
     testcases = sorted(expected, key=lambda testcase: expected[testcase].fuel)
-    checked = engine.check(testcases, expected, fitness.needs)  # assertions run code too
+    checked = engine.check(testcases, expected, fitness.needs)  # assertions also run code of the subject
     for testcase, trace in zip(testcases, checked, strict=True):
         expected[testcase] = replace(expected[testcase], fuel=max(expected[testcase].fuel, trace.fuel))
+    # A test can only kill mutants that it infects, by its statements or by its assertions.
     infected = fitness.infected([engine.trace(testcase) for testcase in testcases])
     infected |= fitness.infected(checked)
     at_import = fitness.infected(engine.traces_of_import(fitness.needs))[0]
@@ -138,7 +140,7 @@ def mutation_score(
 def _killers(
     engine: Workbench, trials: list[Trial], expected: dict[TestCase, Expectation], *, twice: bool
 ) -> dict[int, TestCase]:
-    """The first test case that kills each mutant."""
+    """Return the first test case that kills each mutant."""
     killers: dict[int, TestCase] = {}
     while trials:
         effects = engine.kill(trials, expected)
@@ -148,7 +150,7 @@ def _killers(
         for (testcase, number), effect in zip(trials, effects, strict=True):
             if effect is not None and effect.killed and (testcase, number) not in survived:
                 killers.setdefault(number, testcase)
-        # A mutant that was slow but survived has later test cases that were not run.
+        # A timeout skips the later test cases of a mutant. If the mutant survives the retry, run them now.
         open_ = {number for _, number in survived} - killers.keys()
         done = {trial for trial, effect in zip(trials, effects, strict=True) if effect is not None}
         trials = [trial for trial in trials if trial[1] in open_ and trial not in done]

@@ -1,4 +1,4 @@
-"""The share of a run that finishing may take: as much as the search, within limits."""
+"""The time that finishing may take: as much as the search, within limits."""
 
 from __future__ import annotations
 
@@ -12,38 +12,41 @@ from fitgym.suite.deadline import Deadline
 __all__ = ["FLOOR_S", "INTERRUPTED_S", "MOST_S", "Share"]
 
 FLOOR_S = 10.0
-"""Seconds that finishing has in any case, beside the time for `IMPORTS` imports of the subject."""
+"""Minimal time of finishing in seconds, in addition to the time of `IMPORTS` imports of the subject."""
 
 INTERRUPTED_S = 15.0
-"""Seconds that finishing has after an interruption."""
+"""Time of finishing after an interruption, in seconds."""
 
 IMPORTS = 8
-"""Imports of the subject that fresh interpreters make until a suite is checked, and some to spare."""
+"""Imports of the subject in fresh interpreters until a suite is checked, with a reserve."""
 
 MOST_S = 600.0
-"""Seconds that finishing never exceeds."""
+"""Maximal time of finishing, in seconds."""
 
 SCORING_S = 60.0
-"""Seconds that measuring which mutants a finished suite kills has in any case; it may take as long as the search."""
+"""Minimal time for running the mutants on a finished suite, in seconds; the limit is the time of the search."""
 
 CHECKING = 0.2
-"""Share of the time that is kept to see the tests pass, at least `CHECKING_S` and half of the imports."""
+"""Share of the time that is reserved for checking the tests, at least `CHECKING_S` and half of the imports."""
 
 CHECKING_S = 4.0
 
 WORKING = 1.0
-"""Share of the least seconds that work is counted for, so that the clock strikes on a busy machine only."""
+"""Share of the minimal seconds that is converted to units of work.
+
+With counted work, the deadline only ends finishing on a busy machine.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """What finishing may take.
+    """Limits of finishing.
 
     Attributes:
-        deadline: until when it is over.
-        units: of work (`fitgym.execution.work`) for budgets that count events, whose suites must not depend on the
-            clock. The deadline is their last resort. Infinite for budgets in seconds.
-        scoring_s: seconds for measuring which mutants the finished suite kills, where mutants are the goal.
+        deadline: the limit of time.
+        units: the limit of work (`fitgym.execution.work`) for budgets that count events, whose suites must not depend
+            on the clock. The deadline then is a last resort. Infinite for budgets in seconds.
+        scoring_s: seconds for running the mutants on the finished suite, if mutants are the goal.
     """
 
     deadline: Deadline = Deadline()  # noqa: RUF009  (it is immutable)
@@ -52,23 +55,26 @@ class Share:
 
     @classmethod
     def interrupted(cls) -> Share:
-        """What is left to a user who does not want to wait: `INTERRUPTED_S` seconds."""
+        """Return the limits after an interruption: `INTERRUPTED_S` seconds."""
         now = time.monotonic()
         return cls(Deadline(now + INTERRUPTED_S / 3, now + INTERRUPTED_S))
 
     @classmethod
     def until(cls, end: float, import_seconds: float) -> Share:
-        """What is left until `end`, on the clock `time.monotonic`, and at least `FLOOR_S` with the imports."""
+        """Return the limits for the time until `end` on the clock `time.monotonic`.
+
+        The hard deadline is at least `FLOOR_S` plus the imports from now.
+        """
         return cls(Deadline(end, max(end, time.monotonic() + _least_seconds(import_seconds))))
 
     @classmethod
     def of_search(cls, seconds: float, work: int, import_seconds: float) -> Share:
-        """As much as a search took, and at least `FLOOR_S`.
+        """Return limits as large as the cost of the search, at least `FLOOR_S` plus the imports.
 
         Args:
-            seconds: of wall time that the search took.
-            work: of its test cases.
-            import_seconds: of wall time that an import of the subject takes.
+            seconds: wall time of the search.
+            work: units of work of its test cases.
+            import_seconds: wall time of one import of the subject.
         """
         least = _least_seconds(import_seconds)
         total = min(MOST_S, max(least, seconds))
@@ -79,5 +85,5 @@ class Share:
 
 
 def _least_seconds(import_seconds: float) -> float:
-    """Seconds that finishing has in any case."""
+    """Return the minimal time of finishing in seconds."""
     return min(MOST_S, FLOOR_S + IMPORTS * import_seconds)

@@ -184,14 +184,14 @@ def test_an_agent_takes_hyper_parameters_after_the_colon() -> None:
         ("ucb1", "no agent named 'ucb1'; did you mean 'ucb'?"),
         (
             "ucb:0.5",
-            "agent 'ucb' does not understand '0.5' (after the colon: c=..., normalise=..., discount=..., window=...)",
+            "agent 'ucb' has no option '0.5'; expected after the colon: c=..., normalise=..., discount=..., window=...",
         ),
         (
             "ucb:d=1",
-            "agent 'ucb' does not understand 'd=1' (after the colon: c=..., normalise=..., discount=..., window=...)",
+            "agent 'ucb' has no option 'd=1'; expected after the colon: c=..., normalise=..., discount=..., window=...",
         ),
         ("ucb:c=much", "agent 'ucb': c is 'much', expected a number, true or false"),
-        ("uniform:1", "agent 'uniform' does not understand '1' (after the colon: nothing)"),
+        ("uniform:1", "agent 'uniform' has no option '1'; expected after the colon: nothing"),
     ],
 )
 def test_a_mistake_on_the_command_line_is_explained(text: str, message: str) -> None:

@@ -196,8 +196,8 @@ def test_a_suite_without_tests_is_said_to_be_none(tmp_path):
     result = fitgym("generate", file, "--goal", "exceptions", "--budget", "1g", "--quiet", cwd=tmp_path)
     assert result.returncode == 1
     assert result.stderr == (
-        "fitgym: nothing was exported: in 1g no test case was found that goal 'exceptions' keeps; "
-        "--goal coverage keeps a test for every line and branch that is reached\n"
+        "fitgym: nothing was exported: in 1g the search found no test that goal 'exceptions' keeps; "
+        "--goal coverage keeps a test for every line and branch reached\n"
     )
     assert not (tmp_path / "generated_tests").exists()
 

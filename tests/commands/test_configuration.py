@@ -124,7 +124,7 @@ def test_init_writes_every_option_as_a_comment(tmp_path: Path, capsys: pytest.Ca
     options = "\n".join(line[2:] for line in text.split("\n") if line.startswith("# ") and " = " in line)
     known = tomllib.loads(options)
     assert {"budget", "jobs", "goal", "population", "only"} <= set(known) and known["population"] == 50
-    assert "[tool.fitgym] was added" in capsys.readouterr().out
+    assert "added [tool.fitgym]" in capsys.readouterr().out
 
 
 def test_init_leaves_a_section_alone(tmp_path: Path) -> None:

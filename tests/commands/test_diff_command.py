@@ -60,7 +60,7 @@ def test_a_difference_ends_with_1_and_names_both_outcomes(shop: Path, capsys: py
 def test_a_module_that_is_gone_ends_with_1(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (shop / "shop" / "b.py").unlink()
     assert ended("HEAD", str(shop)) == 1
-    assert "shop.b: the module is gone" in capsys.readouterr().out
+    assert "shop.b: the module was removed" in capsys.readouterr().out
 
 
 def test_the_record_goes_to_a_file_or_to_stdout(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -86,7 +86,7 @@ def test_only_and_exclude_choose_modules(shop: Path, capsys: pytest.CaptureFixtu
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["nope"], "'nope' is no commit of the repository"),
+        (["nope"], "'nope' is not a commit of the repository"),
         (["HEAD", "--budget", "3m"], "budget '3m' cannot be read"),
         (["HEAD", "--only", "x"], "--only 'x' matches no module"),
         (["HEAD", "--json", "-x"], "--json is followed by '-x'"),
@@ -107,7 +107,7 @@ def test_bad_input_ends_with_2_and_one_sentence(
 def test_a_project_without_a_repository_ends_with_2(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a.py").write_text(CODE)
     assert ended("HEAD", str(tmp_path)) == 2
-    assert "is in no git repository" in capsys.readouterr().err
+    assert "is not in a git repository" in capsys.readouterr().err
 
 
 def test_an_installed_package_ends_with_2(capsys: pytest.CaptureFixture[str]) -> None:
@@ -128,4 +128,4 @@ def test_an_interruption_keeps_what_was_compared(
 
     monkeypatch.setattr(comparison, "_of_module", of_module)
     assert ended("HEAD", str(shop)) == 130
-    assert "not compared, interrupted before: shop.b" in capsys.readouterr().out
+    assert "not compared because of the interruption: shop.b" in capsys.readouterr().out

@@ -84,7 +84,7 @@ def test_it_is_one_screen_with_the_advice_at_the_end() -> None:
         "",
         "Landlock: get a kernel",
         "",
-        "everything that fitgym needs works",
+        "fitgym works here",
     ]
     assert as_text([*FINDINGS, BROKEN]).splitlines()[-1] == "fitgym does not work here"
 

@@ -52,7 +52,7 @@ def test_any_other_option_is_json_or_text() -> None:
 @pytest.mark.parametrize(
     ("pair", "message"),
     [
-        ("horizon", "--option is followed by 'horizon', expected NAME=VALUE such as horizon=20"),
+        ("horizon", "--option is followed by 'horizon'; expected NAME=VALUE such as horizon=20"),
         ("=3", "--option is followed by '=3'"),
         ("population=many", "population is 'many', expected a whole number of at least 1"),
     ],
@@ -80,10 +80,10 @@ def test_an_option_that_the_environment_does_not_have_is_bad_input(tmp_path: Pat
     [
         (
             ["--option", "goal=coverage", "--goal", "exceptions"],
-            "--option goal is given in another way too: use --goal",
+            "--option goal repeats a value that has its own flag; use only --goal",
         ),
-        (["--option", "seed=3"], "--option seed is given in another way too"),
-        (["--option", "subject=html"], "--option subject is given in another way too"),
+        (["--option", "seed=3"], "--option seed repeats a value that has its own flag"),
+        (["--option", "subject=html"], "--option subject repeats a value that has its own flag"),
         (["-o", "horizon=5", "-o", "horizon=6"], "--option horizon is given twice"),
     ],
 )
@@ -96,7 +96,7 @@ def test_an_option_is_given_once(arguments: list[str], message: str) -> None:
     ("arguments", "message"),
     [
         (["-o", "render_mode=human"], "'render_mode' is no option of an environment"),
-        (["-o", "executor=1"], "--option executor is given in another way too: use --executor alone"),
+        (["-o", "executor=1"], "--option executor repeats a value that has its own flag; use only --executor"),
         (["--actions", "[]"], "the list of actions is empty"),
         (["--records", "."], "'.' is a folder, expected the name of a file"),
         (["--env", "CartPole-v1", "--records", "runs.jsonl"], "environment 'CartPole-v1' keeps no records"),

@@ -301,7 +301,9 @@ def test_a_search_takes_options_after_a_colon(executor):
 
 
 def test_an_unknown_option_of_a_search_is_named(executor):
-    with pytest.raises(InputError, match=r"search algorithm 'random_search' does not understand 'elite=1' \(after the"):
+    with pytest.raises(
+        InputError, match=r"search algorithm 'random_search' has no option 'elite=1'; expected after the"
+    ):
         engine(executor, search="random_search:elite=1")
 
 

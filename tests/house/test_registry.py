@@ -127,7 +127,7 @@ def test_options_that_are_words_need_no_quotation_marks():
     assert parse_options("kind=near,c=1", ["c", "kind"], "x", words=["kind"]) == {"kind": "near", "c": 1}
 
 
-@pytest.mark.parametrize(("text", "message"), [("d=1", "does not understand 'd=1'"), ("c", "does not understand 'c'")])
+@pytest.mark.parametrize(("text", "message"), [("d=1", "has no option 'd=1'"), ("c", "has no option 'c'")])
 def test_an_option_that_does_not_exist_is_named_with_those_that_do(text, message):
     with pytest.raises(InputError, match=message) as caught:
         parse_options(text, ["c"], "agent 'ucb'")

@@ -283,9 +283,7 @@ def test_who_interrupts_a_training_is_told_of_the_checkpoint_to_go_on_from(tmp_p
     os.killpg(running.pid, signal.SIGINT)
     last = running.communicate(timeout=60)[1].splitlines()[-1]
     assert running.returncode == 130
-    assert re.fullmatch(r"fitgym: interrupted; 'policy/checkpoints/\d+' is there to go on from: .* --resume", last), (
-        last
-    )
+    assert re.fullmatch(r"fitgym: interrupted; run .* --resume to continue from 'policy/checkpoints/\d+'", last), last
 
 
 def test_an_untrained_deep_agent_is_refused(tmp_path: Path) -> None:

@@ -215,7 +215,7 @@ def test_a_test_that_hangs_is_stopped_and_those_before_it_count(project: Callabl
     root = project(MEMBER + "\n\ndef test_zz():\n    import time\n    time.sleep(600)\n")
     found = measured(root, limit_s=1.0)
     assert found.passed == 1
-    assert found.notes == ("existing tests: 1 of 2 ran in time, the others do not count",)
+    assert found.notes == ("existing tests: 1 of 2 ran in time; the others do not count",)
 
 
 def test_a_file_that_cannot_be_imported_is_left_out_with_a_note(project: Callable[..., Path]) -> None:
@@ -276,7 +276,7 @@ def test_what_runs_the_tests_is_not_measured() -> None:
     found = measure(find("fitgym.project"), mutants_s=0)
     assert found.modules == {}
     (note,) = found.notes
-    assert note.endswith("is part of what runs the tests, so it cannot be measured")
+    assert note.endswith("is needed to run the tests, so it cannot be measured")
 
 
 def test_generated_tests_are_no_existing_tests_unless_they_are_asked_for(project: Callable[..., Path]) -> None:
@@ -352,7 +352,5 @@ def test_tests_of_something_else_give_a_note(project: Callable[..., Path]) -> No
 
 def test_a_folder_that_does_not_exist_is_refused(project: Callable[..., Path]) -> None:
     root = project(MEMBER)
-    with pytest.raises(
-        InputError, match="tests 'nowhere' do not exist; name the folder that the existing tests are in"
-    ):
+    with pytest.raises(InputError, match="tests 'nowhere' do not exist; name the folder of the existing tests"):
         measure_one(locate("shop.prices", root / "src"), "nowhere")

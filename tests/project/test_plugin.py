@@ -40,7 +40,7 @@ def test_a_failure_of_a_generated_test_is_explained(folder: Path) -> None:
     assert "fitgym" not in run(folder, "--no-header").split("plugins:")[-1]
     made = folder / "test_made.py"
     made.write_text(made.read_text().replace("1 == 1", "1 == 2"))
-    assert "fitgym: 1 generated test fails: the code behaves in another way" in run(folder)
+    assert "fitgym: 1 generated test fails: the code behaves differently" in run(folder)
 
 
 def test_a_failure_of_another_test_is_not(folder: Path) -> None:

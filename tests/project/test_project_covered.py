@@ -222,7 +222,7 @@ def test_an_exclusion_that_is_no_pattern_is_told(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_does_not_exist_is_told(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"there are no tests in '.*checks': no such folder; name .* with --tests"):
+    with pytest.raises(InputError, match=r"the folder of tests '.*checks' does not exist; give .* with --tests"):
         covered(find(str(make(tmp_path))), tmp_path / "checks")
 
 

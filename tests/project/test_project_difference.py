@@ -125,7 +125,7 @@ def test_a_new_function_is_told_but_not_compared(tmp_path: Path) -> None:
     before = "def f(x: int) -> int:\n    return x\n"
     found = compared(tmp_path, {"a": before}, {"a": before + "def g(x: int) -> int:\n    return x\n"})
     assert found.differences == ()
-    assert "new, nothing to compare with: shop.a.g" in account(found)
+    assert "new, without an earlier version to compare with: shop.a.g" in account(found)
 
 
 @nightly

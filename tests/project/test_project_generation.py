@@ -233,7 +233,7 @@ def test_the_command_works_on_the_current_folder(root: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--jobs", "0"), "--jobs is 0, expected a number of processes above 0"),
+        (("--jobs", "0"), "--jobs is 0; expected a number of processes above 0"),
         (("--only", "shop.tills"), "--only 'shop.tills' matches no module"),
     ],
 )

@@ -213,7 +213,7 @@ def test_without_jinja_one_sentence_says_what_to_install(
 
     monkeypatch.setattr(builtins, "__import__", without)
     assert run(str(make(tmp_path))) == 2
-    assert capsys.readouterr().err == "fitgym: a report needs jinja2: pip install 'fitgym[study]'\n"
+    assert capsys.readouterr().err == "fitgym: a report needs the package jinja2; pip install 'fitgym[study]'\n"
 
 
 # ---------------------------------------------------------------------------------------------------------- browser

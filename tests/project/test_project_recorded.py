@@ -69,7 +69,7 @@ def test_a_file_that_is_no_record_says_so(tmp_path: Path, text: str) -> None:
 )
 def test_a_record_with_odd_parts_says_so(tmp_path: Path, changes: dict[str, Any]) -> None:
     record(make(tmp_path), **changes)
-    assert "is not one of `fitgym generate`" in read(tmp_path).problem
+    assert "was not written by `fitgym generate`" in read(tmp_path).problem
 
 
 def test_mutants_that_this_version_of_python_does_not_make_are_counted_only(tmp_path: Path) -> None:

@@ -124,7 +124,7 @@ def test_update_replaces_what_no_longer_passes(root: Path, capsys: pytest.Captur
     options = ("--budget", "600x", "--goal", "coverage", "--population", "10", "--quiet")
     assert run("update", str(root), *options) == 0
     told = capsys.readouterr().out
-    assert "removed, because they no longer pass" in told and "test_mine (yours)" in told
+    assert "removed because they no longer pass" in told and "test_mine (yours)" in told
     assert mine in till_tests(root).read_text()
     assert (root / "tests" / "generated" / "test_shop_shelf.py").read_text() == shelf
     found = check(find(str(root)), files(root))

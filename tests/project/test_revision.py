@@ -39,18 +39,18 @@ def test_a_commit_is_found_by_any_of_its_names(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["nowhere", "HEAD~9", "", " ", "--help", "-p", "HEAD:a.py", "a..b", "$(x)", "\u2603"])
 def test_what_names_no_commit_is_refused(tmp_path: Path, text: str) -> None:
     committed(tmp_path, a="x = 1\n")
-    with pytest.raises(InputError, match="is no commit of the repository"):
+    with pytest.raises(InputError, match="is not a commit of the repository"):
         revision(text, tmp_path)
 
 
 def test_a_folder_without_a_repository_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="in no git repository"):
+    with pytest.raises(InputError, match="not in a git repository"):
         revision("HEAD", tmp_path)
 
 
 def test_a_repository_without_a_commit_is_refused(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q")
-    with pytest.raises(InputError, match="'HEAD' is no commit"):
+    with pytest.raises(InputError, match="'HEAD' is not a commit"):
         revision("HEAD", tmp_path)
 
 

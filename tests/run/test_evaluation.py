@@ -242,7 +242,7 @@ def test_the_command_prints_a_table_and_writes_all_rows(tmp_path: Path) -> None:
         (["ucb", "--jobs", "0"], "jobs is 0"),
         (["ucb", "--executor", "rey"], "did you mean 'ray'"),
         (["ucb", "--address", "auto"], "address 'auto' needs executor 'ray', not 'local'"),
-        (["ucb", "--against", "uniform"], "'uniform' is not one of the agents to run: ucb"),
+        (["ucb", "--against", "uniform"], "'uniform' is not among the agents to run; expected one of: ucb"),
         ([], "there is nothing to run"),
     ],
 )
@@ -260,7 +260,9 @@ def test_without_scipy_a_comparison_is_refused_before_the_first_run(monkeypatch:
     from fitgym.commands.agents import evaluate as evaluate_command
 
     monkeypatch.setitem(sys.modules, "scipy", None)
-    with pytest.raises(InputError, match=r"--against needs scipy for its test: pip install 'fitgym\[study\]'"):
+    with pytest.raises(
+        InputError, match=r"--against needs scipy for its statistical test; pip install 'fitgym\[study\]'"
+    ):
         evaluate_command("ucb", "uniform", against="uniform")
 
 

@@ -246,6 +246,4 @@ def test_a_run_with_existing_tests_cannot_be_made_again(generated: dict[str, Any
 
 
 def test_a_failed_run_with_results_is_noticed(studied: dict[str, Any], folder: Path) -> None:
-    assert (
-        "the run has failed, and yet the record has measures" in verdict({**studied, "error": "boom"}, folder).reasons
-    )
+    assert "the run failed, but the record has measures" in verdict({**studied, "error": "boom"}, folder).reasons

@@ -179,8 +179,8 @@ def test_the_same_rows_give_the_same_intervals() -> None:
 @pytest.mark.parametrize(
     ("found", "message"),
     [
-        (rows(a={"x": [1]}), "no run of the baseline 'b', expected one of a"),
-        ([Row(Setting(agent="b", subject="x"), error="no")], "no run of the baseline 'b', expected one of none"),
+        (rows(a={"x": [1]}), "no run of the baseline 'b'; expected one of: a"),
+        ([Row(Setting(agent="b", subject="x"), error="no")], "no run of the baseline 'b'; expected one of: none"),
         (rows(a={"x": [1]}, b={"y": [1]}), "no subject and seed in common"),
     ],
 )

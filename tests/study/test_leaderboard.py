@@ -80,7 +80,7 @@ def test_what_is_not_valid_failed_or_elsewhere_does_not_count() -> None:
     failed.claim.record["error"] = "it broke"  # type: ignore[index]
     others = [answer("ucb", 9.0, why="the reward is another one"), answer("ucb", 9.0, subject="my.own.module"), failed]
     assert boards(others) == []
-    assert "No valid record" in markdown([])
+    assert "There is no valid record" in markdown([])
 
 
 def test_only_runs_under_the_same_conditions_stand_together() -> None:

@@ -121,9 +121,9 @@ def test_a_run_that_fails_is_a_record_with_its_reason_and_can_be_made_again(tmp_
 
 def test_a_folder_holds_one_study(plan: Plan, tmp_path: Path) -> None:
     campaign.run(plan, tmp_path, executor="serial")
-    with pytest.raises(InputError, match=r"holds another study, 'small' \(budget is different\)"):
+    with pytest.raises(InputError, match=r"contains another study, 'small', which differs in budget"):
         campaign.run(Plan.of({**DOCUMENT, "budget": "31x"}), tmp_path, executor="serial")
-    with pytest.raises(InputError, match="holds no study"):
+    with pytest.raises(InputError, match="contains no readable study"):
         Store.open(tmp_path / "elsewhere")
 
 
@@ -131,7 +131,7 @@ def test_two_drivers_do_not_make_the_same_runs(plan: Plan, tmp_path: Path) -> No
     Store.create(tmp_path, plan)
     with open(tmp_path / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        with pytest.raises(InputError, match="another process makes the runs"):
+        with pytest.raises(InputError, match="another process is making the runs"):
             campaign.run(plan, tmp_path, executor="serial")
     assert campaign.run(plan, tmp_path, executor="serial").done == 12
 
@@ -201,7 +201,7 @@ def test_the_numbers_are_the_same_everywhere(plan: Plan, tmp_path: Path, executo
 
 
 def test_an_address_of_no_cluster_is_refused(plan: Plan, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="the address is 'slrum', expected slurm, slurm:PARTITION, local or debug"):
+    with pytest.raises(InputError, match="the address is 'slrum'; expected slurm, slurm:PARTITION, local or debug"):
         campaign.run(plan, tmp_path, executor="slurm", address="slrum")
 
 

@@ -103,15 +103,15 @@ def test_versions_that_do_not_differ_there_are_refused() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "are none"),
+        ("", "is empty"),
         ("[[fault]]\n", "id is None"),
         ('[[fault]]\nid = "a"\nsubject = "s"\nfixd = "1"\n', r"did you mean 'fixed'"),
         (
             '[[fault]]\nid = "a"\nsubject = "s"\nfixed = "1"\nbuggy = "2"\nfile = "f"\n',
-            "file and hunks belong together",
+            "only one of file and hunks is given",
         ),
         ('[[fault]]\nid = "a"\nsubject = "s"\nfixed = "1"\nbuggy = "2"\nfile = "f"\nhunks = [3]\n', "pairs of lines"),
-        ('[[fault]]\nid = "a"\nsubject = "s"\nfixed = "1"\nbuggy = "2"\n' * 2, "two with the id 'a'"),
+        ('[[fault]]\nid = "a"\nsubject = "s"\nfixed = "1"\nbuggy = "2"\n' * 2, "two faults with the id 'a'"),
         ("[[fault]", "cannot be read"),
     ],
 )
@@ -152,7 +152,7 @@ def test_the_command_line_makes_a_list_of_it(bugsinpy: Path, capsys: pytest.Capt
 
 @pytest.mark.parametrize(
     ("checkouts", "output", "message"),
-    [("bugsinpy", "list.toml", "have no bug in common"), ("work", "list", "must be a file that ends in .toml")],
+    [("bugsinpy", "list.toml", "have no bug in common"), ("work", "list", "does not end in .toml")],
 )
 def test_a_list_of_nothing_is_not_written(
     bugsinpy: Path, capsys: pytest.CaptureFixture[str], checkouts: str, output: str, message: str

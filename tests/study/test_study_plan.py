@@ -101,17 +101,17 @@ def arms(**settings: Any) -> list[dict[str, Any]]:
         ({"metric": "vlaue"}, ["metric is 'vlaue'", "did you mean 'value'?", "rewards"]),
         ({"baseline": "Defualt"}, ["baseline is 'Defualt'", "did you mean 'Default'?"]),
         ({"subjects": ["colorsys", "no_such_module"]}, ["subjects[1]", "no_such_module"]),
-        ({"subjects": ["colorsys", "colorsys"]}, ["subjects", "'colorsys' stands there twice"]),
+        ({"subjects": ["colorsys", "colorsys"]}, ["subjects", "'colorsys' is listed twice"]),
         ({"subjects": "stdlib-v1:tset"}, ["subjects", "tset", "did you mean 'test'?"]),
         ({"subjects": []}, ["subjects is []", "a list of subjects"]),
         ({"seeds": 0}, ["seeds is 0", "at least 1"]),
-        ({"seeds": [1, 1]}, ["seeds: 1 stands there twice"]),
+        ({"seeds": [1, 1]}, ["seeds: 1 is listed twice"]),
         ({"seeds": True}, ["seeds is True"]),
-        ({"arms": []}, ["it has no arms", "[[arms]]"]),
+        ({"arms": []}, ["no arms", "[[arms]]"]),
         ({"arms": arms(agent="ucbb")}, ["arms[0].agent", "no agent named 'ucbb'", "did you mean 'ucb'?"]),
         ({"arms": arms(agent="ppo")}, ["arms[0].agent", "agent 'ppo' knows nothing yet: train it with `fitgym train ppo"]),
-        ({"arms": arms(agent="ucb:k=2")}, ["arms[0].agent", "agent 'ucb' does not understand 'k=2'"]),
-        ({"arms": arms(agnet="ucb")}, ["arms[0].agnet is no key", "did you mean 'agent'?"]),
+        ({"arms": arms(agent="ucb:k=2")}, ["arms[0].agent", "agent 'ucb' has no option 'k=2'"]),
+        ({"arms": arms(agnet="ucb")}, ["arms[0].agnet is not a known key", "did you mean 'agent'?"]),
         ({"arms": arms(search="mossa")}, ["arms[0].search", "did you mean 'mosa'?"]),
         ({"arms": arms(budget="5x")}, ["arms[0].budget", "the budget of the study"]),
         ({"arms": arms(population="many")}, ["arms[0].population: 'many', expected a whole number of at least 1"]),
@@ -119,14 +119,14 @@ def arms(**settings: Any) -> list[dict[str, Any]]:
         ({"arms": arms() + arms()}, ["arms[1].name is 'A'", "another arm"]),
         ({"arms": [{"agent": "ucb"}]}, ["arms[0].name is missing"]),
         ({"settings": {"goal": "exeptions"}}, ["settings.goal", "did you mean 'exceptions'?"]),
-        ({"settings": {"gaol": "exceptions"}}, ["settings.gaol is no key", "did you mean 'goal'?"]),
-        ({"sizes": {"tiny": {"arms": []}}}, ["sizes.tiny.arms is no key"]),
-        ({"published": {"UBC": 1.0}}, ["published.UBC is no key", "did you mean 'UCB'?"]),
+        ({"settings": {"gaol": "exceptions"}}, ["settings.gaol is not a known key", "did you mean 'goal'?"]),
+        ({"sizes": {"tiny": {"arms": []}}}, ["sizes.tiny.arms is not a known key"]),
+        ({"published": {"UBC": 1.0}}, ["published.UBC is not a known key", "did you mean 'UCB'?"]),
         ({"name": ""}, ["name is ''", "expected text"]),
         ({"name": "../../evil"}, ["name is '../../evil'", "the name of a folder"]),
         ({"name": "/etc"}, ["name is '/etc'"]),
         ({"name": ".."}, ["name is '..'"]),
-        ({"name": "a\\b"}, ["name is 'a", "no slash"]),
+        ({"name": "a\\b"}, ["name is 'a", "without slashes"]),
         ({"name": "a\0b"}, ["name is 'a", "the name of a folder"]),
         ({"name": 101 * "n"}, ["name is 'nnn", "at most 100 bytes"]),
     ],
@@ -143,7 +143,7 @@ def test_what_is_wrong_is_said_with_the_key_the_value_and_the_nearest_one(
 
 
 def test_a_size_that_is_not_there_is_refused() -> None:
-    with pytest.raises(InputError, match=r"it has no size 'smal' .there are: small"):
+    with pytest.raises(InputError, match=r"no size 'smal' .there are: small"):
         plan("smal")
 
 

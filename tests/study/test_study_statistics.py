@@ -117,7 +117,7 @@ def test_holm_by_hand() -> None:
 def test_holm_leaves_out_what_was_not_tested_and_refuses_what_is_no_p() -> None:
     found = holm([float("nan"), 0.01, 0.04, float("nan")])
     assert found[1:3] == pytest.approx([0.02, 0.04]) and np.isnan([found[0], found[3]]).all()
-    with pytest.raises(InputError, match=r"p-value 1.5 is not in \[0, 1\]"):
+    with pytest.raises(InputError, match=r"p-value 1.5 is outside \[0, 1\]"):
         holm([0.1, 1.5])
 
 

@@ -42,5 +42,5 @@ def test_parquet_has_the_same(study: Path, tmp_path: Path) -> None:
 
 
 def test_another_ending_is_refused(study: Path, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"ends in '.xls', expected .csv or .parquet"):
+    with pytest.raises(InputError, match=r"ends in '.xls'; expected .csv or .parquet"):
         export(study, tmp_path / "runs.xls")

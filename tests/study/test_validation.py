@@ -91,7 +91,7 @@ def test_a_run_that_has_failed_claims_nothing() -> None:
     assert validate(Claim("one", found)).unchecked == {"error": FAILED}
     cell = Cell("artificial", "UCB", "no_such_module", 5, "60x", {})
     other = {**found, "id": cell.id, "trial": "artificial", "settings": {}, "error": ""}
-    assert reasons(other).startswith("cannot be made again: no kind of targets named 'no_such_module'")
+    assert reasons(other).startswith("cannot be repeated: no kind of targets named 'no_such_module'")
 
 
 @nightly
@@ -119,11 +119,11 @@ def test_a_file_without_records_is_refused(tmp_path: Path, text: str) -> None:
 def test_an_empty_file_is_refused_and_a_record_without_a_subject_is_a_claim_that_does_not_hold(tmp_path: Path) -> None:
     (tmp_path / "empty.jsonl").write_text("", "utf-8")
     for nothing in (tmp_path / "empty.jsonl", "/dev/null"):
-        with pytest.raises(InputError, match="holds no record, expected at least one"):
+        with pytest.raises(InputError, match="contains no record; expected at least one"):
             list(claims([nothing]))
     (tmp_path / "one.json").write_text('{"actions": [], "agent": "ucb"}', "utf-8")
     (claim,) = claims([tmp_path / "one.json"])
-    assert validate(claim).reasons[0].startswith("cannot be made again: the record has no 'env'")
+    assert validate(claim).reasons[0].startswith("cannot be repeated: the record has no 'env'")
 
 
 def test_a_record_of_another_version_says_so(searched: dict[str, Any]) -> None:

@@ -40,7 +40,7 @@ def test_a_record_that_takes_too_long_is_not_valid_and_the_next_one_is_validated
     with Validator(8.0) as validator:
         assert validator.validate(Claim("first", quick)).valid
         (reason,) = validator.validate(Claim("second", endless())).reasons
-        assert reason == "cannot be made again within 8 s; raise --limit if the run may take longer"
+        assert reason == "cannot be repeated within 8 s; raise --limit if the run may take longer"
         assert validator.validate(Claim("third", quick)).valid
 
 
@@ -74,7 +74,7 @@ def command(capsys: pytest.CaptureFixture[str]) -> Command:
 def test_the_command_gives_up_a_record_after_the_limit(tmp_path: Path, command: Command) -> None:
     (tmp_path / "endless.json").write_text(json.dumps(endless()), "utf-8")
     code, out, err = command(str(tmp_path / "endless.json"), "--limit", "1")
-    assert code == 1 and "cannot be made again within 1 s" in out and err == ""
+    assert code == 1 and "cannot be repeated within 1 s" in out and err == ""
 
 
 def test_sources_without_records_are_bad_input(tmp_path: Path, command: Command) -> None:
@@ -82,7 +82,7 @@ def test_sources_without_records_are_bad_input(tmp_path: Path, command: Command)
     for source in ("/dev/null", str(tmp_path / "blank.jsonl")):
         code, out, err = command(source)
         assert (code, out) == (2, "")
-        assert err == f"fitgym: '{source}' holds no record, expected at least one\n"
+        assert err == f"fitgym: '{source}' contains no record; expected at least one\n"
 
 
 def test_a_record_that_is_nested_deep_is_not_valid_and_the_others_are_validated(

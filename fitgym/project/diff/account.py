@@ -1,4 +1,4 @@
-"""Accounts: a comparison of two versions as text for a person."""
+"""Accounts: the comparison of two versions as readable text."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from fitgym.project.diff.difference import Difference
 __all__ = ["account"]
 
 WIDTH = 200
-"""Characters of an outcome."""
+"""Maximal number of characters of an outcome."""
 
 
 def account(comparison: Comparison) -> str:
-    """The differences by function, then what agrees and what could not be compared."""
+    """Return the differences by function, followed by a summary and the functions that could not be compared."""
     return "\n".join(_lines(comparison)) + "\n"
 
 
@@ -25,7 +25,7 @@ def _lines(comparison: Comparison) -> Iterator[str]:
         yield f"no code changed since {revision} in {_count(found.unchanged, 'module')}"
         return
     for name in found.removed:
-        yield f"{name}: the module is gone"
+        yield f"{name}: the module was removed"
         yield ""
     for module in comparison.modules:
         functions = dict.fromkeys(one.function for one in module.differences)
@@ -60,14 +60,14 @@ def _summary(comparison: Comparison) -> Iterator[str]:
     if comparison.interrupted:
         compared = {one.name for one in modules}
         left = [one.module.name for one in comparison.versions.edited if one.module.name not in compared]
-        yield f"not compared, interrupted before: {_some(left)}"
+        yield f"not compared because of the interruption: {_some(left)}"
     for one in modules:
         if one.path is not None:
             yield f"tests: {one.path}"
 
 
 def _remarks(comparison: Comparison) -> Iterator[tuple[str, list[str]]]:
-    """What was not compared, and why."""
+    """Yield what was not compared, and why."""
 
     def named(module: Compared, names: Sequence[str]) -> list[str]:
         return [f"{module.name}.{name}" for name in names]
@@ -75,7 +75,7 @@ def _remarks(comparison: Comparison) -> Iterator[tuple[str, list[str]]]:
     modules = comparison.modules
     new = [*comparison.versions.added, *(name for one in modules for name in named(one, one.edited.edits.added))]
     if new:
-        yield "new, nothing to compare with", new
+        yield "new, without an earlier version to compare with", new
     missed = [name for one in modules if not one.problem for name in named(one, one.missed)]
     if missed:
         yield "not compared, no generated call of a public function ran them", missed
@@ -83,9 +83,9 @@ def _remarks(comparison: Comparison) -> Iterator[tuple[str, list[str]]]:
         if one.problem:
             yield f"not compared, {one.problem}", [one.name]
         if one.edited.edits.names:
-            yield "changed, but no function of the module uses them", named(one, one.edited.edits.names)
+            yield "changed, but not used by any function of the module", named(one, one.edited.edits.names)
         if one.edited.old_name != one.name:
-            yield f"renamed, was {one.edited.old_name}", [one.name]
+            yield f"renamed from {one.edited.old_name}", [one.name]
 
 
 def _count(number: int, noun: str) -> str:

@@ -21,10 +21,10 @@ from fitgym.testcase.statement import Statement, TestCase
 __all__ = ["FITNESS", "MOST", "Candidate", "candidates", "focus", "reached"]
 
 FITNESS = ("branch", "weak_mutation", "exception", "output")
-"""What guides the search: small mistakes in the changed code resemble changes of it."""
+"""Goals of the search: mutants are a model of changes in the code."""
 
 MOST = 400
-"""Test cases of a version that are compared."""
+"""Maximal number of test cases of one version that are compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +50,13 @@ def candidates(
         changed: qualified names of its changed functions and classes.
         budget: in executions or generations, None if the deadline decides.
         deadline: of the search, on the clock `time.monotonic`.
-        seed: of everything random.
+        seed: of all random decisions.
 
     Returns:
-        Those of the archive first; of the others a random selection if there are more than `MOST`.
+        Test cases of the archive first, then others; a random selection of these if there are more than `MOST`.
 
     Raises:
-        SubjectError: the version cannot be imported or offers nothing to test.
+        SubjectError: the version cannot be imported or has nothing to test.
     """
     engine = Engine(
         executor,
@@ -66,7 +66,7 @@ def candidates(
         budget=budget,
         deadline=deadline,
         seed=seed,
-        # A call that breaks its annotations says nothing about a refactoring: nobody relies on it.
+        # Calls that violate annotations are irrelevant to a refactoring: callers do not rely on their outcome.
         rates=replace(DEFAULT, ill_typed=0.0),
     )
     subject = engine.subject
@@ -102,7 +102,7 @@ def candidates(
 
 
 def focus(subject: Subject, changed: Sequence[str]) -> Group | None:
-    """The part of a subject that leads to changed functions, None if the source does not tell which part does."""
+    """Return the part of a subject that leads to changed functions, None if the source does not show it."""
     targets = {function.id for function in subject.functions if _within(function.name, changed)}
     graph = reachable(subject.source, subject.functions) if subject.source else ()
     leading = {number for number, some in enumerate(graph) if number and targets & some}
@@ -117,7 +117,7 @@ def focus(subject: Subject, changed: Sequence[str]) -> Group | None:
 
 
 def reached(trace: Trace, subject: Subject, changed: Sequence[str]) -> tuple[str, ...]:
-    """The changed functions and classes whose code a test case ran or that it called."""
+    """Return the changed functions and classes that a test case called or whose code it ran."""
     functions = {subject.sites[site].function for site in array("I", trace.reached[0])}
     names = {subject.functions[number].name for number in functions}
     names |= {subject.operations[call.operation].name for call in trace.calls}
@@ -125,7 +125,7 @@ def reached(trace: Trace, subject: Subject, changed: Sequence[str]) -> tuple[str
 
 
 def _within(name: str, changed: Sequence[str]) -> bool:
-    """A function is one of the changed ones, or inside one."""
+    """Return whether a function is one of the changed ones, or inside one."""
     return any(name == one or name.startswith(f"{one}.") for one in changed)
 
 

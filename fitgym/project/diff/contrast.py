@@ -1,4 +1,4 @@
-"""Contrasts: where the same calls come to another end in two versions, in plain words."""
+"""Contrasts: outcomes of the same calls that differ between two versions, in plain words."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from fitgym.testcase.expression import Collection, Expression, Literal, Ref
 __all__ = ["STOPPED", "VALUES", "Contrast", "contrast"]
 
 VALUES = ("value", "value")
-"""The sorts of two outcomes that are values."""
+"""The kinds of two outcomes that are both values."""
 
 MAX_SHOWN = 3
-"""Attributes that a text names of an object."""
+"""Maximal number of attributes in the description of an object."""
 
 _NOTHING = "nothing that a test can see"
 STOPPED: Mapping[str, str] = MappingProxyType(
@@ -33,20 +33,20 @@ STOPPED: Mapping[str, str] = MappingProxyType(
         "blocked": "does what the sandbox forbids",
     }
 )
-"""Why a test case was stopped, in words."""
+"""Descriptions of the reasons for stopping a test case."""
 
 
 @dataclass(frozen=True, slots=True)
 class Contrast:
-    """The first place where two versions differ in a test case.
+    """The first difference between two versions in a test case.
 
     Attributes:
         position: index of the statement whose outcome differs.
-        path: what leads from its result to the value that differs, as in `Observation`.
-        before: what the old version did, such as `3` or `ValueError: "too small"`.
-        now: what the new version does.
-        kinds: the sorts of both outcomes: the class of an exception, "value", or why the test case was stopped.
-        facts: what held in the old version and does not hold any more, for assertions.
+        path: path from its result to the value that differs, as in `Observation`.
+        before: outcome in the old version, such as `3` or `ValueError: "too small"`.
+        now: outcome in the new version.
+        kinds: the kinds of both outcomes: the class of an exception, "value", or the reason for stopping the test case.
+        facts: facts of the old version that no longer hold, for assertions.
     """
 
     position: int
@@ -58,14 +58,14 @@ class Contrast:
 
 
 def contrast(old: Observed, new: Observed, length: int, ignored: Sequence[int] = ()) -> Contrast | None:
-    """Where the new version does not do what the old one did, None if it does or if the old one could not be observed.
+    """Return the first difference between two versions, None if there is none or the old version was not observed.
 
-    An attribute that only the new version has, and an exception that is a subclass of the old one, are no difference:
-    whoever uses the old version does not notice them.
+    An additional attribute in the new version, and an exception that is a subclass of the old one, are no differences:
+    users of the old version do not notice them.
 
     Args:
-        old: what the old version showed, with the names of the new one.
-        new: what the new version showed.
+        old: observation of the old version, with the names of the new one.
+        new: observation of the new version.
         length: number of statements.
         ignored: positions of results that differ between any two processes, such as hashes.
     """
@@ -88,22 +88,22 @@ def contrast(old: Observed, new: Observed, length: int, ignored: Sequence[int] =
 
 
 def _same_exception(old: Observed, new: Observed) -> bool:
-    """Both end at the same statement, the new version with a class that handlers of the old one catch."""
+    """Return whether both end at the same statement, and handlers of the old exception catch the new one."""
     if old.position != new.position or not old.raises or not new.raises:
         return old.position == new.position and old.raises == new.raises
     return old.raises[0] in new.raises and (old.message == new.message or not old.message or not new.message)
 
 
 def _of_values(old: Observed, new: Observed, position: int) -> Contrast | None:
-    """What differs in the result of one statement."""
+    """Return the difference in the result of one statement."""
     then, now = _facts(old, position), _facts(new, position)
     lost = [fact for fact in then if not any(_agree(fact, other) for other in now)]
-    if len(now) >= MAX_FACTS:  # what is missing may only have been cut off
+    if len(now) >= MAX_FACTS:  # missing facts may only have been cut off
         lost = [fact for fact in lost if any(other.path == fact.path for other in now)]
     if not lost:
         return None
     path = lost[0].path
-    if not any(fact.path == path for fact in now):  # a value of another kind
+    if not any(fact.path == path for fact in now):  # the value is of another kind: show it as a whole
         path = ""
     before, after = _shown(old, position, path), _shown(new, position, path)
     if before == after:
@@ -112,7 +112,7 @@ def _of_values(old: Observed, new: Observed, position: int) -> Contrast | None:
 
 
 def _facts(seen: Observed, position: int) -> list[Observation]:
-    """The facts about a result. That it equals an earlier result follows from the other facts about both."""
+    """Return the facts about a result, without equality to earlier results, which follows from the other facts."""
     return [
         fact
         for fact in seen.observations
@@ -127,7 +127,7 @@ def _agree(fact: Observation, other: Observation) -> bool:
 
 
 def _close(one: Expression, other: Expression) -> bool:
-    """Numbers that `pytest.approx` takes for equal, also in containers of the same shape."""
+    """Return whether `pytest.approx` considers numbers equal, also in containers of the same shape."""
     match one, other:
         case Literal(a), Literal(b):
             try:
@@ -144,7 +144,7 @@ def _close(one: Expression, other: Expression) -> bool:
 
 
 def _outcome(seen: Observed, position: int) -> str:
-    """How a statement ended: `ValueError: "too small"`, or its result."""
+    """Return the outcome of a statement: `ValueError: "too small"`, or its result."""
     if seen.position == position:
         name = seen.raises[0].qualname if seen.raises else "an exception"
         return f"{name}: {seen.message}" if seen.message else name
@@ -152,7 +152,7 @@ def _outcome(seen: Observed, position: int) -> str:
 
 
 def _identity(facts: Sequence[Observation]) -> str:
-    """What may differ of values that read the same."""
+    """Return a description of identity, for values with equal text."""
     is_same = any(fact.kind == "is" and isinstance(fact.expression, Ref) for fact in facts)
     return "the object of an earlier result" if is_same else "a new object"
 
@@ -162,7 +162,7 @@ def _kind(seen: Observed, position: int) -> str:
 
 
 def _shown(seen: Observed, position: int, path: str) -> str:
-    """A value in plain words: as Python writes it, or by its attributes."""
+    """Return a value in plain words: as Python source, or by its attributes."""
     facts = _facts(seen, position)
     exact = [fact for fact in facts if fact.path == path]
     if exact:

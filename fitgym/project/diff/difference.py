@@ -1,4 +1,4 @@
-"""Differences: test cases that end differently in two versions of a module, each as small as it gets."""
+"""Differences: minimal test cases whose outcomes differ between two versions of a module."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ from fitgym.testcase.statement import Statement, StatementTable
 __all__ = ["MOST_SHOWN", "Difference", "Pair"]
 
 MOST_SHOWN = 3
-"""Differences of one function."""
+"""Maximal number of differences shown for one function."""
 
-CHUNK = 50  # test cases that are compared at once
-ROUNDS = 12  # of shortening one test case
-CONFIRMATIONS = 2  # fresh interpreters for each version
+CHUNK = 50  # test cases per batch of the comparison
+ROUNDS = 12  # maximal number of rounds of shortening one test case
+CONFIRMATIONS = 2  # runs in fresh interpreters for each version
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One test case that ends differently in both versions.
+    """A test case whose outcomes differ between the versions.
 
     Attributes:
         module: dotted name in the new version.
-        function: the changed function that it is about, several joined by commas if it runs more than one.
-        code: the calls, one line each; the last one is the one whose outcome differs.
+        function: the changed function that it calls; several joined by commas if it runs more than one.
+        code: the calls, one line each; the outcome of the last one differs.
         before: outcome in the old version.
         now: outcome in the new version.
-        test: as exported: it states what the old version did. None where no test can show the difference.
+        test: as exported: it asserts the outcome of the old version. None if no test can show the difference.
     """
 
     module: str
@@ -56,13 +56,13 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """A test case in the words of both versions."""
+    """A test case with the operations of both versions."""
 
     old: tuple[Statement, ...]
     new: tuple[Statement, ...]
 
     def part(self, positions: Sequence[int]) -> _Case:
-        """The statements at some positions, which need no others."""
+        """Return the statements at some positions, which must not refer to others."""
         places = {position: index for index, position in enumerate(positions)}
         return _Case(*(tuple(some[p].moved(places) for p in positions) for some in (self.old, self.new)))
 
@@ -71,11 +71,11 @@ _Cases = Mapping[_Case, tuple[str, ...]]
 """Test cases, with the changed functions that they run."""
 
 _Doubt = tuple[_Case, tuple[Observed, Observed]]
-"""A test case that differed once, with what both versions showed."""
+"""A test case that differed once, with the observations of both versions."""
 
 
 class Pair:
-    """Two versions of one module, and what their comparison gave so far.
+    """Two versions of one module, and the results of their comparison so far.
 
     Args:
         old: executor of the old version.
@@ -83,7 +83,7 @@ class Pair:
         changed: qualified names of the functions and classes that differ.
 
     Attributes:
-        agreeing: test cases that end in the same way in both versions.
+        agreeing: number of test cases with equal outcomes in both versions.
         reached: the changed functions that a compared test case ran.
     """
 
@@ -111,14 +111,14 @@ class Pair:
         Args:
             of_old: test cases of the old version.
             of_new: test cases of the new version.
-            deadline: of comparing, on the clock `time.monotonic`; the test cases that are left then are not compared.
+            deadline: of comparing, on the clock `time.monotonic`; remaining test cases are not compared.
             latest: of shortening.
         """
         cases = _alternating(self._from_new(of_new), self._from_old(of_old))
         ordered = list(cases)
         doubtful: list[_Doubt] = []
         self._limit(deadline)
-        with suppress(OutOfBudget):  # what was compared until then counts
+        with suppress(OutOfBudget):  # keep the results so far
             for start in range(0, len(cases), CHUNK):
                 chunk = ordered[start : start + CHUNK]
                 seen = self._seen(chunk)
@@ -143,7 +143,7 @@ class Pair:
     # ------------------------------------------------------------------ test cases of both versions
 
     def _from_new(self, candidates: Sequence[Candidate]) -> _Cases:
-        """Those that callers of the old version can write too."""
+        """Return the test cases that callers of the old version could also write."""
         found: dict[_Case, tuple[str, ...]] = {}
         for one in candidates:
             old = self._to_old.statements(one.statements)
@@ -152,7 +152,7 @@ class Pair:
         return found
 
     def _is_old_usage(self, new: Sequence[Statement], old: Sequence[Statement]) -> bool:
-        """No call uses a parameter that the old version lacks."""
+        """Return whether no call uses a parameter that the old version lacks."""
         operations, others = self._old.subject.operations, self._new.subject.operations
         return all(
             binds(operations[before.operation], before) or not binds(others[after.operation], after)
@@ -160,7 +160,7 @@ class Pair:
         )
 
     def _from_old(self, candidates: Sequence[Candidate]) -> _Cases:
-        """Those that the new version has all operations for."""
+        """Return the test cases for which the new version has all operations."""
         found: dict[_Case, tuple[str, ...]] = {}
         for one in candidates:
             new = self._to_new.statements(one.statements)
@@ -171,15 +171,15 @@ class Pair:
     # ------------------------------------------------------------------ comparing
 
     def _doubtful(self, cases: Sequence[_Case], seen: Sequence[tuple[Observed, Observed]]) -> list[_Doubt]:
-        """The test cases that differ, with what they showed."""
+        """Return the test cases that differ, with their observations."""
         return [(case, one) for case, one in zip(cases, seen, strict=True) if self._contrast(case, *one) is not None]
 
     def _is_open(self, case: _Case, old: Observed, new: Observed) -> bool:
-        """The test case does not agree: it differs, or one version could not be observed."""
+        """Return whether a test case differs or could not be observed in one version."""
         return bool(old.failure or new.failure) or self._contrast(case, old, new) is not None
 
     def _steady(self, doubtful: Sequence[_Doubt]) -> list[tuple[_Case, Contrast]]:
-        """Those that differ in the same way when both versions run them again."""
+        """Return the test cases that differ in the same way in a second run of both versions."""
         found = []
         again = self._seen([case for case, _ in doubtful]) if doubtful else []
         for (case, first), second in zip(doubtful, again, strict=True):
@@ -192,7 +192,7 @@ class Pair:
         return found
 
     def _seen(self, cases: Sequence[_Case]) -> list[tuple[Observed, Observed]]:
-        """What each test case shows in both versions, with the names of the new one."""
+        """Return the observations of each test case in both versions, with the names of the new one."""
         old = self._old.observe([self._tables[0].testcase(case.old) for case in cases], self._tables[0])
         new = self._new.observe([self._tables[1].testcase(case.new) for case in cases], self._tables[1])
         return [(self._to_new.observed(before), after) for before, after in zip(old, new, strict=True)]
@@ -205,7 +205,7 @@ class Pair:
     # ------------------------------------------------------------------ choosing and shortening
 
     def _chosen(self, suspects: Sequence[tuple[_Case, Contrast]]) -> list[tuple[_Case, Contrast, str]]:
-        """The shortest test case of each sort of difference, at most `MOST_SHOWN` for each function."""
+        """Return the shortest test case for each kind of difference, at most `MOST_SHOWN` for each function."""
         ordered = sorted(suspects, key=lambda one: _size(one[0]))
         first: dict[tuple[str, tuple[str, str]], tuple[_Case, Contrast]] = {}
         for case, seen in ordered:
@@ -215,13 +215,13 @@ class Pair:
         tried: dict[tuple[str, tuple[str, str]], int] = {}
         for case, seen in [*first.values(), *others]:
             sort = self._called(case, seen), seen.kinds
-            # A second exception instead of a value says little; two values may have two reasons.
+            # A second exception instead of a value adds little; two different values may have two causes.
             if tried.get(sort, 0) >= (MOST_SHOWN if seen.kinds == VALUES else 1):
                 continue
             shorter, now = self._shortened(case, seen)
             traces = self._traces(shorter)
             if any(trace.raised is not None and trace.raised.ill_typed for trace in traces):
-                continue  # a call that breaks its annotations: nobody relies on its outcome
+                continue  # callers do not rely on the outcome of a call that violates annotations
             tried[sort] = tried.get(sort, 0) + 1
             function = self._function(shorter, now, traces)
             known = found.setdefault(function, [])
@@ -234,7 +234,7 @@ class Pair:
         return self._new.subject.operations[case.new[seen.position].operation].name
 
     def _shortened(self, case: _Case, seen: Contrast) -> tuple[_Case, Contrast]:
-        """The test case without statements that the difference does not need."""
+        """Return the test case without statements that the difference does not need."""
         sort = self._called(case, seen), seen.kinds
         for _ in range(ROUNDS):
             size = len(case.new)
@@ -252,14 +252,14 @@ class Pair:
         return case, seen
 
     def _again(self, cases: Sequence[_Case]) -> list[tuple[_Case, Contrast]]:
-        """Those of some shorter test cases that differ; none when time is up."""
+        """Return the shorter test cases that still differ; none when time is up."""
         try:
             return self._steady(self._doubtful(cases, self._seen(cases))) if cases else []
         except OutOfBudget:
             return []
 
     def _traces(self, case: _Case) -> list[Trace]:
-        """What the test case records in the old and in the new version; nothing when time is up."""
+        """Return the traces of the test case in the old and in the new version; none when time is up."""
         found = []
         with suppress(OutOfBudget):
             for executor, statements in ((self._old, case.old), (self._new, case.new)):
@@ -268,7 +268,7 @@ class Pair:
         return found
 
     def _function(self, case: _Case, seen: Contrast, traces: Sequence[Trace]) -> str:
-        """The changed functions that a difference is about: the one that is called, else all that run."""
+        """Return the changed functions of a difference: the one that is called, else all that run."""
         name = self._called(case, seen)
         if name in self._changed:
             return name
@@ -281,7 +281,7 @@ class Pair:
     # ------------------------------------------------------------------ tests
 
     def _confirmed(self, chosen: Sequence[tuple[_Case, Contrast, str]]) -> list[Difference]:
-        """The differences that tests show: they pass on the old version and fail on the new one."""
+        """Return the differences that tests confirm: they pass on the old version and fail on the new one."""
         cases = [case for case, _, _ in chosen]
         tests: list[FinishedTest | None] = []
         for (_, found, _), (old, _) in zip(chosen, self._seen(cases) if cases else [], strict=True):
@@ -294,7 +294,7 @@ class Pair:
         together: list[FinishedTest] = []
         alone: list[FinishedTest] = []
         for (_, found, _), test in zip(chosen, tests, strict=True):
-            if test is not None:  # one that is stopped ends the interpreter, so it has a file of its own
+            if test is not None:  # a stopped test ends the interpreter, so it gets its own file
                 (alone if found.kinds[1] in STOPPED else together).append(test)
         shown = self._shown_by(together, CONFIRMATIONS).union(*(self._shown_by([test], 1) for test in alone))
         module = self._new.reference.module
@@ -305,14 +305,14 @@ class Pair:
         ]
 
     def _shown_by(self, tests: Sequence[FinishedTest], times: int) -> set[str]:
-        """Names of the tests that always pass on the old version and always fail on the new one."""
+        """Return the names of tests that always pass on the old version and always fail on the new one."""
         if not tests:
             return set()
         shown = {test.name for test in tests}
         old, new = self._old.reference, self._new.reference
         text = suite_text(tests, replace(self._new.subject, reference=old))
         versions: list[tuple[Reference, bool]] = [(new, False)]
-        if old.module == new.module:  # under another name only the processes that observe can run it
+        if old.module == new.module:  # test files import the new name, so a renamed old version cannot be run
             versions.append((old, True))
         for number in range(1, times + 1):
             reruns = [(Rerun(text, version, hash_seed=number), passes) for version, passes in versions]
@@ -329,7 +329,7 @@ class Pair:
         return shown
 
     def _code(self, case: _Case, seen: Contrast) -> tuple[str, ...]:
-        """The calls as a person writes them, up to the one that differs, and the way to the value."""
+        """Return readable source of the calls up to the one that differs, with the path to the value."""
         position = seen.position
         used = {ref for one in case.new[position + 1 :] for ref in one.refs}
         is_last = position == len(case.new) - 1 and position not in used
@@ -342,12 +342,12 @@ class Pair:
 
 
 def _size(case: _Case) -> tuple[int, int]:
-    """What makes a test case hard to read: its statements, then the length of their text."""
+    """Return the sort key for readability: number of statements, then length of their text."""
     return len(case.new), len(str(case.new))
 
 
 def _alternating(first: _Cases, second: _Cases) -> _Cases:
-    """The entries of both, taken in turn, so that a comparison that is cut off has seen some of each."""
+    """Return the entries of both in alternation, so that an interrupted comparison has covered some of each."""
     found: dict[_Case, tuple[str, ...]] = {}
     for pair in itertools.zip_longest(first.items(), second.items()):
         found.update(entry for entry in pair if entry is not None)

@@ -1,6 +1,6 @@
-"""Edits: which functions of a module differ between two versions of its source.
+"""Edits: functions of a module that differ between two versions of its source.
 
-The syntax trees are compared, so docstrings, comments, formatting and the order of definitions do not count.
+The syntax trees are compared, so docstrings, comments, formatting and the order of definitions are ignored.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ __all__ = ["Edits", "edits", "imported_from", "is_public", "users"]
 
 @dataclass(frozen=True, slots=True)
 class Edits:
-    """What differs between two versions of a module, by qualified name, sorted.
+    """The differences between two versions of a module, by qualified name, sorted.
 
     Attributes:
-        changed: functions, methods and classes of both versions whose code differs, and those that use a changed name
-            of the module or of their class: a constant, an import, a base class.
+        changed: functions, methods and classes of both versions whose code differs, or that use a changed name of the
+            module or of their class: a constant, an import, a base class.
         added: functions and methods that only the new version has.
         removed: functions and methods that only the old version has. A name that the new version binds in another way,
             for example by an import, is `changed`.
@@ -35,7 +35,7 @@ class Edits:
 
     @property
     def any(self) -> bool:
-        """Something differs."""
+        """Whether there is any difference."""
         return bool(self.changed or self.added or self.removed or self.names)
 
 
@@ -45,9 +45,9 @@ class _Module:
 
     Attributes:
         functions: the code of each function by qualified name; several if it is defined more than once.
-        names: what binds every other name, by qualified name; the head of a class stands under its name.
+        names: the code that binds every other name, by qualified name; the head of a class is under its name.
         uses: names that a function or another name mentions.
-        inherits: classes that have a base class.
+        inherits: classes with a base class.
     """
 
     functions: dict[str, list[str]] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class _Module:
 
 
 def edits(before: str, after: str) -> Edits:
-    """What differs between two versions of a module.
+    """Return the differences between two versions of a module.
 
     Args:
         before: source of the old version.
@@ -80,18 +80,18 @@ def edits(before: str, after: str) -> Edits:
 
 
 def users(source: str, names: Iterable[str]) -> tuple[str, ...]:
-    """The functions, methods and classes of a module that mention one of the names, directly or by another name."""
+    """Return functions, methods and classes of a module that use one of the names, directly or through others."""
     return tuple(sorted(_affected(set(names), _module(source))))
 
 
 def imported_from(source: str, module: str, is_package: bool, others: Iterable[str]) -> frozenset[str]:
-    """The names that a module binds by importing other modules or something of them.
+    """Return the names that a module binds by importing other modules or their members.
 
     Args:
         source: of the module.
         module: its dotted name.
-        is_package: it is the `__init__` of a package.
-        others: dotted names of the modules that are looked for.
+        is_package: the module is the `__init__` of a package.
+        others: dotted names of the imported modules to look for.
     """
     wanted = frozenset(others)
     found = set()
@@ -107,7 +107,7 @@ def imported_from(source: str, module: str, is_package: bool, others: Iterable[s
 
 
 def is_public(name: str) -> bool:
-    """No part of a qualified name begins with an underscore, except for special methods."""
+    """Return whether no part of a qualified name begins with an underscore, except for special methods."""
     return all(not part.startswith("_") or (part.startswith("__") and part.endswith("__")) for part in name.split("."))
 
 
@@ -116,19 +116,22 @@ def _different(old: Mapping[str, list[str]], new: Mapping[str, list[str]]) -> se
 
 
 def _is_there(name: str, module: _Module) -> bool:
-    """The module binds the name in some way, or a method may be inherited."""
+    """Return whether the module binds the name in some way, or may inherit it as a method."""
     owner = name.rpartition(".")[0]
     return name in module.functions or name in module.names or owner in module.inherits
 
 
 def _affected(names: set[str], module: _Module) -> set[str]:
-    """Functions and classes that use changed names, directly or by other names; the methods of a changed class too."""
+    """Return functions and classes that use changed names, directly or through other names.
+
+    Methods of a changed class are included.
+    """
     found: set[str] = set()
     queue = sorted(names)
     while queue:
         name = queue.pop()
         owner, _, last = name.rpartition(".")
-        # An attribute of a class is used as `self.rate` or `Price.rate`: all of the class counts.
+        # An attribute of a class is used as `self.rate` or `Price.rate`: the whole class is affected.
         reached = [owner] if owner else [one for one, uses in module.uses.items() if last in uses]
         reached += [one for one in module.functions if one.startswith(f"{name}.")]
         for one in reached:
@@ -152,7 +155,7 @@ def _module(source: str) -> _Module:
             found.uses.setdefault(name, set()).update(uses)
             if kind == "subclass":
                 found.inherits.add(name)
-    for name, texts in found.names.items():  # the order of imports means nothing
+    for name, texts in found.names.items():  # the order of imports is irrelevant
         if all(text.startswith("import") for text in texts):
             texts.sort()
         if name in found.functions:  # defined and bound: `f = decorate(f)`
@@ -165,7 +168,10 @@ _Part = tuple[str, str, str, set[str]]
 
 
 def _parts(body: Iterable[ast.stmt], prefix: str, context: str) -> Iterator[_Part]:
-    """Qualified name, kind, code and mentioned names of each part of a body; `context` is the code of the blocks around."""
+    """Yield qualified name, kind, code and mentioned names of each part of a body.
+
+    `context` is the code of the enclosing blocks.
+    """
     for node in body:
         match node:
             case ast.FunctionDef() | ast.AsyncFunctionDef():
@@ -192,7 +198,7 @@ def _parts(body: Iterable[ast.stmt], prefix: str, context: str) -> Iterator[_Par
 
 
 def _of_block(node: ast.stmt, prefix: str, context: str) -> Iterator[_Part]:
-    """The parts inside an `if`, `try` or another block; one that only type checkers read is left out."""
+    """Yield the parts inside an `if`, `try` or another block, except under `TYPE_CHECKING`."""
     if isinstance(node, ast.If) and ast.unparse(node.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
         yield from _parts(node.orelse, prefix, context)
         return
@@ -213,7 +219,7 @@ def _of_block(node: ast.stmt, prefix: str, context: str) -> Iterator[_Part]:
 
 
 def _bare(node: ast.FunctionDef | ast.AsyncFunctionDef) -> ast.AST:
-    """The function without docstrings, those of inner functions and classes included."""
+    """Return the function without docstrings, including those of inner functions and classes."""
     for inner in ast.walk(node):
         if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             inner.body = inner.body[docstring_end(inner.body) :] or [ast.Pass()]
@@ -225,7 +231,7 @@ def _mentioned(node: ast.AST) -> set[str]:
 
 
 def _bound(node: ast.stmt) -> set[str]:
-    """The names that an assignment binds or changes in place: `a`, `a[0]` and `a.b` are all about `a`."""
+    """Return the names that an assignment binds or changes in place: `a`, `a[0]` and `a.b` all change `a`."""
     targets: list[ast.expr] = []
     if isinstance(node, ast.Assign | ast.Delete):
         targets = node.targets
@@ -246,7 +252,7 @@ def _bound(node: ast.stmt) -> set[str]:
 
 
 def _parsed(source: str) -> ast.Module:
-    """The whole tree: `fitgym.subject.code.syntax.parse` abridges long tables, whose entries count here."""
+    """Parse the whole source; `fitgym.subject.code.syntax.parse` would abridge long tables, which matter here."""
     with warnings.catch_warnings(), deep_trees():
         warnings.simplefilter("ignore")
         try:

@@ -1,4 +1,4 @@
-"""Exchange: test cases of one version of a module as test cases of another version."""
+"""Exchange: translate test cases of one version of a module to another version."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _Key = tuple[str, str, str, str, str]
 
 
 class Exchange:
-    """Finds the operations of one version in the other one by their names.
+    """Finds the operations of one version in the other one by name.
 
     Args:
         source: the version that the test cases come from.
-        target: the version that they go to.
+        target: the version that they are translated to.
     """
 
     def __init__(self, source: Subject, target: Subject) -> None:
@@ -30,7 +30,7 @@ class Exchange:
         self._modules = {source.reference.module: target.reference.module}
 
     def statements(self, statements: Sequence[Statement]) -> list[Statement] | None:
-        """The same calls with the operations of the target; None if it lacks one of them."""
+        """Return the same calls with the operations of the target; None if it lacks one of them."""
         found = []
         for statement in statements:
             operation = self._operation(self._source.operations[statement.operation])
@@ -42,13 +42,13 @@ class Exchange:
         return found
 
     def observed(self, seen: Observed) -> Observed:
-        """What a test case showed in the source, with the names and folders of the target."""
+        """Return an observation of the source with the names and folders of the target."""
         facts = tuple(replace(fact, expression=self._expression(fact.expression)) for fact in seen.observations)
         raises = tuple(name for one in seen.raises if isinstance(name := self._expression(one), Name))
         return replace(seen, observations=facts, raises=raises, message=self._local(seen.message))
 
     def _operation(self, operation: Operation) -> Operation | None:
-        """The operation of the target that the same call reaches; a method may be inherited there."""
+        """Return the operation of the target for the same call; a method may be inherited there."""
         module = self._modules.get(operation.module, operation.module)
         found = self._known.get(_key(operation, module, operation.name))
         owner, _, last = operation.name.rpartition(".")
@@ -76,15 +76,14 @@ class Exchange:
         return expression
 
     def _local(self, text: str) -> str:
-        """A text in which the folder of the source is that of the target, so that paths in messages agree."""
+        """Replace the folder of the source by that of the target, so that paths in messages agree."""
         return text.replace(self._source.reference.root, self._target.reference.root)
 
 
 def binds(operation: Operation, statement: Statement) -> bool:
-    """The signature of an operation takes the arguments of a statement.
+    """Return whether the signature of an operation accepts the arguments of a statement.
 
-    Where the signature has no name for a keyword and collects none, or has no place for a positional argument, the call
-    raises a `TypeError` before any code runs.
+    Otherwise (an unknown keyword, or too many positional arguments) the call raises a `TypeError` before any code runs.
     """
     kinds = [parameter.kind for parameter in operation.parameters]
     places = [p for p in operation.parameters if p.kind in ("positional_only", "positional_or_keyword")]

@@ -1,6 +1,6 @@
-"""Revisions: what git knows about an earlier version of a project.
+"""Revisions: read an earlier version of a project from git.
 
-Nothing here changes the repository, its index or its working tree.
+The functions do not change the repository, its index or its working tree.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from fitgym.errors import InputError
 __all__ = ["Revision", "revision"]
 
 _OF_A_HOOK = ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE")
-"""Variables that git sets for hooks. They would point at another index or repository than that of the project."""
+"""Variables that git sets for hooks; they may refer to another index or repository than the project's."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,20 +37,20 @@ class Revision:
     commit: str
 
     def files(self) -> frozenset[str]:
-        """The files of the commit, relative to `top`."""
+        """Return the files of the commit, relative to `top`."""
         return frozenset(_names(_git(self.top, "ls-tree", "-r", "-z", "--name-only", self.commit)))
 
     def edited(self) -> frozenset[str]:
-        """The files that the working tree has changed, added or removed since, relative to `top`."""
+        """Return the files changed, added or removed in the working tree since the commit, relative to `top`."""
         return frozenset(name for names in self._status() for name in names[1:])
 
     def renamed(self) -> Mapping[str, str]:
-        """The files that git considers renamed, staged or not: new name to old name, relative to `top`."""
+        """Return the files that git considers renamed, staged or not: new name to old name, relative to `top`."""
         found = {names[2]: names[1] for names in self._status() if names[0].startswith("R")}
         return MappingProxyType(found)
 
     def read(self, name: str) -> bytes:
-        """The content of a file at the commit.
+        """Return the content of a file at the commit.
 
         Raises:
             InputError: the commit has no such file.
@@ -61,13 +61,13 @@ class Revision:
         """Write all files of the commit to a folder.
 
         Ignored files of the working tree (compiled modules, a generated version file) are copied too, unless the commit
-        has them: the old version could not be imported without them.
+        contains them: the old version could not be imported without them.
 
         Args:
             folder: an empty folder outside the repository.
 
         Raises:
-            InputError: git cannot write them.
+            InputError: git cannot write the files.
         """
         index = {"GIT_INDEX_FILE": str(folder) + ".index"}
         try:
@@ -78,15 +78,15 @@ class Revision:
         ignored = _names(_git(self.top, "ls-files", "-z", "--others", "--ignored", "--exclude-standard"))
         for name in ignored:
             source, target = self.top / name, folder / name
-            # A package that is there has the folder; environments and builds are not part of the commit.
+            # Copy only into folders of the commit, and no environments or build folders.
             if target.parent.is_dir() and not target.exists() and source.is_file() and source.suffix in _NEEDED:
                 shutil.copy2(source, target)
 
     def _status(self) -> list[list[str]]:
-        """`[status, name]` for each file that differs, `[status, old name, new name]` for a renamed one.
+        """Return `[status, name]` for each file that differs, `[status, old name, new name]` for a renamed one.
 
-        A copy of the index tells git to consider new files too, so that a renamed file is found before `git add`. Git
-        writes any object that this takes into a temporary folder.
+        New files are added to a copy of the index, so that a renamed file is found before `git add`. Git writes the
+        objects that this requires to a temporary folder.
         """
         options = ("--name-status", "-z", "--find-renames", "--no-ext-diff", "--ignore-submodules")
         paths = _git(self.top, "rev-parse", "--path-format=absolute", "--git-path", "index", "--git-path", "objects")
@@ -114,10 +114,10 @@ _NEEDED = (".py", ".so", ".pyd")
 
 
 def revision(text: str, folder: Path) -> Revision:
-    """The commit that a text names.
+    """Return the commit for a text.
 
     Args:
-        text: anything that git understands: a hash, a tag, a branch, `HEAD~3`.
+        text: any commit name of git: a hash, a tag, a branch, `HEAD~3`.
         folder: a folder of the repository.
 
     Raises:
@@ -128,8 +128,8 @@ def revision(text: str, folder: Path) -> Revision:
     except InputError as problem:
         if "not a git repository" in str(problem):
             raise InputError(
-                f"'{folder}' is in no git repository, so there is no earlier version to compare with; "
-                "name a project that git keeps"
+                f"'{folder}' is not in a git repository, so there is no earlier version to compare with; "
+                "name a project in a git repository"
             ) from None
         raise
     try:
@@ -138,19 +138,19 @@ def revision(text: str, folder: Path) -> Revision:
         commit = _git(Path(top), "rev-parse", "--verify", "--quiet", f"{text}^{{commit}}").decode().strip()
     except InputError:
         raise InputError(
-            f"'{text}' is no commit of the repository '{top}'; expected a hash, a tag, a branch or HEAD~1"
+            f"'{text}' is not a commit of the repository '{top}'; expected a hash, a tag, a branch or HEAD~1"
         ) from None
     return Revision(Path(top), text, commit)
 
 
 def _git(folder: Path, *arguments: str, environment: Mapping[str, str] = MappingProxyType({})) -> bytes:
-    """What git writes.
+    """Run git and return its output.
 
     Raises:
-        InputError: it is not installed, or fails.
+        InputError: git is not installed, or fails.
     """
     inherited = {name: value for name, value in os.environ.items() if name not in _OF_A_HOOK}
-    # Without optional locks `git diff` leaves the index as it is.
+    # Without optional locks, `git diff` does not change the index.
     settings = {"LC_ALL": "C", "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
     try:
         done = subprocess.run(
@@ -169,5 +169,5 @@ def _git(folder: Path, *arguments: str, environment: Mapping[str, str] = Mapping
 
 
 def _names(listed: bytes) -> list[str]:
-    """File names that git ended with a zero byte each."""
+    """Return file names from a list in which each ends with a zero byte."""
     return [os.fsdecode(name) for name in listed.split(b"\0") if name]

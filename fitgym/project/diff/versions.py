@@ -27,7 +27,7 @@ class Edited:
         module: in the working tree.
         old_name: dotted name at the commit.
         old_source: the folder that the old version is imported from, relative to the root of the repository.
-        edits: what differs; for a module that only uses changed ones the functions that do.
+        edits: the differences; for an unchanged module that uses changed ones, its functions that use them.
         problem: why the versions cannot be compared, "" if they can.
     """
 
@@ -40,13 +40,13 @@ class Edited:
 
 @dataclass(frozen=True, slots=True)
 class Versions:
-    """The modules of a project by what became of them since a commit.
+    """The modules of a project, by their change since a commit.
 
     Attributes:
-        edited: those whose code differs.
-        added: names of those that the commit does not have.
-        removed: names of those that the working tree does not have any more.
-        unchanged: number of the others.
+        edited: modules whose code differs.
+        added: names of modules that the commit lacks.
+        removed: names of modules that the working tree lacks.
+        unchanged: number of the other modules.
     """
 
     edited: tuple[Edited, ...]
@@ -56,12 +56,12 @@ class Versions:
 
 
 def versions(project: Project, revision: Revision, *, callers: bool = False) -> Versions:
-    """Compare the source of every module with that at a commit.
+    """Compare the source of every module with its version at a commit.
 
     Args:
-        project: in the working tree, changes that are not committed included.
+        project: in the working tree, including uncommitted changes.
         revision: the commit.
-        callers: count modules too that import a changed module, with the functions that use it.
+        callers: include unchanged modules that import a changed module, with the functions that use it.
 
     Raises:
         InputError: git cannot read the commit, or the project is installed and in no commit.
@@ -92,7 +92,7 @@ def versions(project: Project, revision: Revision, *, callers: bool = False) -> 
     removed = [name for name in sorted(differing & known - kept) if not (revision.top / name).exists()]
     if not (edited or same or removed) and is_installed(str(project.source)):
         raise InputError(
-            f"'{project.source}' holds installed packages, which the repository '{revision.top}' does not keep; "
+            f"'{project.source}' contains installed packages, which are not in the repository '{revision.top}'; "
             "name a project whose source is in a repository"
         )
     names = tuple(_name(Path(name), home) for name in removed if _is_of(Path(name), project, home, revision))
@@ -100,10 +100,10 @@ def versions(project: Project, revision: Revision, *, callers: bool = False) -> 
 
 
 def _edited(module: Module, before: Path, home: Path, revision: Revision) -> Edited:
-    """What differs in a module that git takes for changed."""
+    """Return the differences in a module that git reports as changed."""
     way = Path(*module.name.split("."))
     tail = way / "__init__.py" if module.path.name == "__init__.py" else way.with_suffix(".py")
-    moved = before.parts[-len(tail.parts) :] == tail.parts  # the whole package went to another folder
+    moved = before.parts[-len(tail.parts) :] == tail.parts  # the whole package was moved to another folder
     old_source = Path(*before.parts[: -len(tail.parts)]) if moved else home
     old_name = module.name if moved else _name(before, home)
     try:
@@ -114,20 +114,20 @@ def _edited(module: Module, before: Path, home: Path, revision: Revision) -> Edi
 
 
 def _using(module: Module, home: Path, edited: list[Edited]) -> Iterator[Edited]:
-    """The unchanged module with the functions that use changed ones, if there are any."""
+    """Yield the unchanged module with the functions that use changed ones, if there are any."""
     try:
         source = _decoded(module.path.read_bytes())
         is_package = module.path.name == "__init__.py"
         names = imported_from(source, module.name, is_package, [one.module.name for one in edited])
         functions = users(source, names)
-    except (SyntaxError, UnicodeDecodeError, OSError):  # it did not change, so nothing is lost
+    except (SyntaxError, UnicodeDecodeError, OSError):  # the module did not change, so skip it
         return
     if functions:
         yield Edited(module, module.name, home, Edits(changed=functions))
 
 
 def _is_of(name: Path, project: Project, home: Path, revision: Revision) -> bool:
-    """A removed file was a module of the project: it lies beside or below its modules, and is no test."""
+    """Return whether a removed file was a module of the project: next to or below its modules, and not a test."""
     folders = [_place(module.path.parent, revision).as_posix() for module in project.modules]
     common = Path(path.commonpath(folders)) if all(folders) else home
     inside = name.is_relative_to(common) and name.suffix == ".py" and name.stem.isidentifier()
@@ -136,10 +136,10 @@ def _is_of(name: Path, project: Project, home: Path, revision: Revision) -> bool
 
 
 def _place(file: Path, revision: Revision) -> Path:
-    """A file or folder, relative to the root of the repository.
+    """Return a file or folder relative to the root of the repository.
 
     Raises:
-        InputError: it lies outside.
+        InputError: it is outside the repository.
     """
     try:
         return Path(path.realpath(file)).relative_to(path.realpath(revision.top))
@@ -148,13 +148,13 @@ def _place(file: Path, revision: Revision) -> Path:
 
 
 def _name(file: Path, source: Path) -> str:
-    """The dotted name of a module."""
+    """Return the dotted name of a module."""
     inside = file.relative_to(source) if file.is_relative_to(source) else file
     parts = inside.with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" and len(parts) > 1 else parts)
 
 
 def _decoded(content: bytes) -> str:
-    """The text of a Python file, as its encoding cookie says."""
+    """Return the text of a Python file, decoded by its encoding cookie."""
     encoding, _ = tokenize.detect_encoding(io.BytesIO(content).readline)
     return io.TextIOWrapper(io.BytesIO(content), encoding, newline=None).read()

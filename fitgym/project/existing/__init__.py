@@ -1,4 +1,4 @@
-"""Existing tests: run once under probes, for what they cover and which mutants they kill.
+"""Existing tests: run them once with probes, to measure their coverage and the mutants that they kill.
 
 `fitgym.run.generation` and the commands for projects call `measurement`; the other files are its parts.
 """

@@ -1,4 +1,4 @@
-"""A fork: a copy of this process does something, sends messages, and ends with everything it started."""
+"""A fork: run a function in a copy of this process, receive its messages, and kill all processes that it started."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _POLL_S = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Forked:
-    """What became of a fork.
+    """The result of a fork.
 
     Attributes:
-        messages: what it sent, in order.
-        end: "done" its work was done; "late" its time was over; "died" it ended before its work was done.
+        messages: messages that it sent, in order.
+        end: "done" if the work was completed, "late" if it exceeded the time limit, "died" if the fork ended early.
     """
 
     messages: tuple[Any, ...]
@@ -37,26 +37,26 @@ class Forked:
 
 
 def forked(work: Callable[[Send], None], limit_s: float, heard: Send = lambda _: None) -> Forked:
-    """Do something in a fork of this process, and wait for it.
+    """Run a function in a fork of this process, and wait for it.
 
     Args:
         work: called in the fork with a function that sends built-in values.
         limit_s: seconds after which the fork is killed.
-        heard: called here with each message.
+        heard: called in this process with each message.
     """
     reading, writing = os.pipe()
     parent = os.getpid()
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # tests may have started threads
+        warnings.simplefilter("ignore")  # Python warns of a fork with threads, which tests may have started
         pid = os.fork()
     if pid == 0:
         os.close(reading)
-        _be_forked(work, writing, parent)
+        _run_fork(work, writing, parent)
     os.close(writing)
     with contextlib.suppress(OSError):
-        os.setpgid(pid, pid)  # here too: who of the two comes first is a matter of chance
+        os.setpgid(pid, pid)  # in both processes: it is random which one runs first
     try:
-        return _listened(pid, reading, time.monotonic() + limit_s, heard)
+        return _receive(pid, reading, time.monotonic() + limit_s, heard)
     finally:
         os.close(reading)
         with contextlib.suppress(OSError):
@@ -65,35 +65,39 @@ def forked(work: Callable[[Send], None], limit_s: float, heard: Send = lambda _:
             os.waitpid(pid, 0)
 
 
-def _be_forked(work: Callable[[Send], None], writing: int, parent: int) -> NoReturn:
-    """Work, and end without a word of the process that this is a copy of."""
+def _run_fork(work: Callable[[Send], None], writing: int, parent: int) -> NoReturn:
+    """Run `work` in the fork, and exit without the cleanup of the original process."""
     code = 1
     try:
+        # A process group of its own, so that `killpg` reaches every process that the fork has started.
         os.setpgid(0, 0)
         die_with_parent(parent)
 
         me = os.getpid()
 
         def send(*message: Any) -> None:
+            # A fork of this fork must not write to the pipe.
             data = frame(_TOKEN, dumps(message)) if os.getpid() == me else b""
             while data:
                 data = data[os.write(writing, data) :]
 
         work(send)
+        # An empty message marks the end of the work.
         send()
         code = 0
     finally:
+        # Skip the exit handlers and buffered output that were copied from the parent.
         os._exit(code)
 
 
-def _listened(pid: int, reading: int, end: float, heard: Send) -> Forked:
+def _receive(pid: int, reading: int, end: float, heard: Send) -> Forked:
     reader = FrameReader(_TOKEN)
     messages: list[Any] = []
     while (left := end - time.monotonic()) > 0:
         ready, _, _ = select.select([reading], [], [], min(left, _POLL_S))
         data = os.read(reading, 1 << 16) if ready else b""
         if not data:
-            # What the fork has started may hold the pipe open when the fork is gone.
+            # Processes started by the fork may keep the pipe open after the fork has died.
             if ready or os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
                 return Forked(tuple(messages), "died")
             continue

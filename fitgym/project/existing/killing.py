@@ -1,4 +1,4 @@
-"""Killing: which mutants of a project's modules its existing tests kill."""
+"""Killing: find the mutants of a project's modules that its existing tests kill."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ if TYPE_CHECKING:
 __all__ = ["Killing"]
 
 MOST_S = 10.0
-"""Seconds of tests that one mutant is run on at most."""
+"""Maximal duration of the tests that are run on one mutant, in seconds."""
 
 SLOWER = 4
-"""How many times as long as without the mutant the tests of a mutant may take, beyond `MORE_S`."""
+"""The time limit of a mutant's tests: `SLOWER` times their duration without the mutant, plus `MORE_S`."""
 
 MORE_S = 2.0
 
 PATIENCE = 3
-"""How many times as much time the tests of a mutant get that were late."""
+"""Factor of the time limit in the retry of tests that were late."""
 
 FUEL, MORE_FUEL = 10, 20_000
-"""How many times as much fuel as without the mutant a test may burn, and how much more."""
+"""Factor and addition that give a test's fuel limit, from its fuel without the mutant."""
 
 
 MEMORY_MB = 4096
-"""What a mutant may take beyond what is in use."""
+"""Memory limit of a mutant, in addition to the memory in use."""
 
 
 class _Trial(NamedTuple):
@@ -52,8 +52,8 @@ class _Trial(NamedTuple):
         number: of the mutant, index in `Subject.mutants`.
         id: of the mutant.
         tests: positions of the tests among the items, ascending.
-        seconds: how long the tests take without the mutant.
-        fuel: how much of the module's fuel one of them burns at most.
+        seconds: duration of the tests without the mutant.
+        fuel: maximal fuel of the module that one of the tests burns.
     """
 
     module: str
@@ -66,20 +66,21 @@ class _Trial(NamedTuple):
 
 @dataclass(slots=True)
 class Killing:
-    """Runs tests on mutants, the mutants with the quickest tests first.
+    """Runs tests on mutants, starting with the mutants that have the quickest tests.
 
     A mutant is killed if a test that passes without it fails, or if the tests do not end. A failure counts only if the
-    same tests pass without the mutant when they run alone: some tests depend on others.
+    same tests also pass alone without the mutant, because some tests depend on others.
 
-    Mutants run in the sandbox: they may write in one folder, and tests that need more do not count.
+    Mutants run in the sandbox, which allows writing in one folder only. Tests that need more do not count.
 
-    What the import of a module executes is over before a mutant takes its place, so these mutants are left aside.
+    Code that runs during the import of a module has run before a mutant can replace it, so mutants of such code are
+    skipped.
 
     Args:
         probes: in the modules of the project.
-        tell: gets ("mutants", module, total, infected), ("killed", module, id) and ("unrun", number).
+        tell: receives ("mutants", module, total, infected), ("killed", module, id) and ("unrun", number).
         limit_s: seconds for all mutants.
-        folder: the only one that mutants may write in.
+        folder: the only folder that mutants may write in.
     """
 
     probes: Probes
@@ -93,7 +94,7 @@ class Killing:
         position = {item.nodeid: at for at, item in enumerate(items)}
         usable = [one for one in ran if one.outcome == "passed" and one.name in position]
         trials, mutations = self._plan(usable, position)
-        # What is frozen is not copied when the collector of a fork looks at it.
+        # The collector of a fork ignores frozen objects, so their memory pages are not copied.
         gc.collect()
         gc.freeze()
         alone = _Alone(lambda tests: self._failing(items, run, tests, None, 0, MOST_S * SLOWER)[0])
@@ -113,7 +114,7 @@ class Killing:
                 try:
                     importlib.import_module(name)
                     probed = self.probes.modules[name]
-                except BaseException:  # it can be imported inside a test only
+                except BaseException:  # the module can only be imported inside a test
                     continue
             subject = probed.subject()
             fitness = StrongMutation(subject)
@@ -150,7 +151,7 @@ class Killing:
             fuel = FUEL * trial.fuel + MORE_FUEL
             limit = MORE_S + SLOWER * trial.seconds
             failing, ran, late = self._failing(items, run, tests, (mutation, trial), fuel, limit)
-            if late:  # fuel ends what is endless, so the machine may have been busy
+            if late:  # fuel stops endless loops, so the machine may just have been busy
                 failing, ran, _ = self._failing(items, run, tests, (mutation, trial), fuel, PATIENCE * limit)
             if failing < 0:
                 return False
@@ -168,7 +169,11 @@ class Killing:
         fuel: int,
         limit_s: float,
     ) -> tuple[int, int, bool]:
-        """The first of the tests that fails, -1 if none does; how many of them ran; and whether time ran out."""
+        """Run tests in a fork until one fails.
+
+        Returns:
+            The first test that fails, -1 if none does; the number of tests that ran; and whether time ran out.
+        """
 
         def work(send: Send) -> None:
             restrict(self.folder, memory_mb=MEMORY_MB, mode="polite")
@@ -180,7 +185,7 @@ class Killing:
             for test, following in zip(tests, [*tests[1:], None], strict=True):
                 for name, probed in self.probes.modules.items():
                     probed.begin(*((fuel,) if mutant is not None and name == mutant[1].module else ()))
-                # Describing a failure takes three times as long as failing.
+                # Describing a failure takes three times as long as the failure itself.
                 vars(items[test])["repr_failure"] = vars(items[test])["_repr_failure_py"] = _failed
                 outcome = run(items[test], None if following is None else items[following])
                 send(outcome)
@@ -197,15 +202,15 @@ class Killing:
 
 
 def _failed(*_: object, **__: object) -> str:
-    """The description of a failure that nobody reads."""
+    """Return a dummy description of a failure, which is not used."""
     return "failed"
 
 
 class _Alone:
-    """What is known of tests that run without the others and without a mutant.
+    """Caches whether tests pass alone, without other tests and mutants.
 
     Args:
-        failing: runs tests in a fork: the first one that fails, -1 if none does.
+        failing: runs tests in a fork and returns the first one that fails, -1 if none does.
     """
 
     def __init__(self, failing: Callable[[tuple[int, ...]], int]) -> None:
@@ -214,11 +219,11 @@ class _Alone:
         self._unreliable: set[int] = set()
 
     def reliable(self, tests: Sequence[int]) -> tuple[int, ...]:
-        """The tests without those that have failed without a mutant."""
+        """Return the tests without those that have failed without a mutant."""
         return tuple(test for test in tests if test not in self._unreliable)
 
     def passes(self, tests: tuple[int, ...]) -> bool:
-        """Whether these tests pass when they run alone. If not, the one that fails is not reliable from now on."""
+        """Return whether these tests pass alone; if not, the failing test is marked as unreliable."""
         if tests not in self._known:
             failing = self._failing(tests)
             self._known[tests] = failing < 0

@@ -1,4 +1,4 @@
-"""Existing tests: run once under probes, so that a search knows what they cover and which mutants they kill."""
+"""Measurement of existing tests: coverage and killed mutants, for use in a search."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from fitgym.subject.subject import Reference
 __all__ = ["LIMIT_S", "MUTANTS_S", "ExistingTests", "measure", "measure_one", "places"]
 
 LIMIT_S = 120.0
-"""Seconds for all existing tests."""
+"""Time limit for all existing tests, in seconds."""
 
 MUTANTS_S = 60.0
-"""Seconds for all mutants."""
+"""Time limit for all mutants, in seconds."""
 
 START_S = 60.0
-"""Seconds to import and collect the tests."""
+"""Time to import and collect the tests, in seconds."""
 
 ROOT = Path(__file__).parents[3]
 """The folder that `fitgym` is imported from."""
@@ -54,13 +54,13 @@ _RUNNING = frozenset({"fitgym", "pytest", "_pytest", "pluggy"})
 
 @dataclass(frozen=True, slots=True)
 class ExistingTests:
-    """What the existing tests of a project do. It can be pickled.
+    """The results of a project's existing tests. It can be pickled.
 
     Attributes:
-        passed, failed, skipped: how many tests did. Only passing tests count for coverage and mutants.
-        seconds: how long it took, mutants included.
-        modules: what the tests reach and kill, by module; modules that no test imports are left out.
-        names: by module the tests that reach it, in the order in which they ran.
+        passed, failed, skipped: numbers of tests. Only passing tests count for coverage and mutants.
+        seconds: duration, mutants included.
+        modules: targets reached and mutants killed, by module; modules that no test imports are left out.
+        names: the tests that reach each module, in the order in which they ran.
         notes: a sentence for everything that could not be done.
     """
 
@@ -84,16 +84,16 @@ def measure(
 ) -> ExistingTests:
     """Run the existing tests of a project once, by pytest with the project's own configuration.
 
-    The tests run without a sandbox, as their owner runs them; mutants run inside it. Whatever goes wrong becomes a note,
-    never an error.
+    The tests run without a sandbox, as their owner runs them; mutants run inside it. Problems are returned as notes,
+    not raised.
 
     Args:
         project: with its tests.
-        references: the modules, if they have been located already; a reference to a class restricts its mutants.
+        references: the modules, if already located; a reference to a class restricts its mutants.
         limit_s: seconds for all tests; tests that have not run by then do not count.
-        mutants_s: seconds for all mutants; those that have not run by then count as survivors. 0 runs none.
-        generated: tests that fitgym generated count too.
-        report: told what is going on, in a few words.
+        mutants_s: seconds for all mutants; mutants that have not run by then count as survivors. 0 runs none.
+        generated: include tests that fitgym generated.
+        report: receives progress in a few words.
     """
     started = time.monotonic()
     found = places(project)
@@ -102,7 +102,7 @@ def measure(
     references = _references(project) if references is None else list(references)
     answer = _Answer(report)
     if inside := [one.module for one in references if one.module.partition(".")[0] in _RUNNING]:
-        answer.notes.append(f"existing tests: '{inside[0]}' is part of what runs the tests, so it cannot be measured")
+        answer.notes.append(f"existing tests: '{inside[0]}' is needed to run the tests, so it cannot be measured")
         return answer.result((), time.monotonic() - started)
     try:
         _run(project, references, found, limit_s, mutants_s, generated, answer)
@@ -114,9 +114,9 @@ def measure(
 def measure_one(
     reference: Reference, tests: str | os.PathLike[str], report: Callable[[str], None] = lambda _: None
 ) -> tuple[Existing | None, tuple[str, ...]]:
-    """What the existing tests in a folder do in one module, and what could not be done; see `measure`.
+    """Measure the existing tests in a folder on one module; return the result and notes, see `measure`.
 
-    Tests that fitgym generated count too.
+    Tests that fitgym generated are included.
 
     Args:
         reference: the module, or a class in it.
@@ -128,7 +128,7 @@ def measure_one(
     """
     place = Path(os.path.abspath(tests))
     if not place.exists():
-        raise InputError(f"tests '{os.fspath(tests)}' do not exist; name the folder that the existing tests are in")
+        raise InputError(f"tests '{os.fspath(tests)}' do not exist; name the folder of the existing tests")
     root = next((at for at in (place, *place.parents) if any((at / name).exists() for name in MARKERS)), place.parent)
     source = Path(reference.path).parents[reference.module.count(".") + (Path(reference.path).stem == "__init__")]
     module = Module(reference.module, Path(reference.path))
@@ -140,7 +140,10 @@ def measure_one(
 
 
 def places(project: Project) -> list[Path]:
-    """Where the existing tests of a project are: its tests folder, else folders and files of tests beside its modules."""
+    """Return the places of a project's existing tests.
+
+    This is its tests folder, or, if there is none, folders and files of tests next to its modules.
+    """
     if project.tests.exists():
         return [project.tests]
     folders = list(dict.fromkeys([project.root, *(module.path.parent for module in project.modules)]))
@@ -150,7 +153,7 @@ def places(project: Project) -> list[Path]:
 
 
 def _references(project: Project) -> list[Reference]:
-    """The modules of a project that can be parsed."""
+    """Return references to the modules of a project that can be located."""
     found = []
     for module in project.modules:
         with contextlib.suppress(SubjectError):
@@ -159,7 +162,7 @@ def _references(project: Project) -> list[Reference]:
 
 
 class _Answer:
-    """Collects what the process says."""
+    """Collects the messages of the process."""
 
     def __init__(self, report: Callable[[str], None]) -> None:
         self.notes: list[str] = []
@@ -176,7 +179,7 @@ class _Answer:
         self._killed: dict[str, list[str]] = {}
 
     def hear(self, message: Any) -> None:
-        """Take up one message."""
+        """Process one message."""
         match message:
             case ("collected", int(number)):
                 self._total = number
@@ -186,7 +189,7 @@ class _Answer:
                 self._unusable.append((file, why))
             case ("late",):
                 ran = sum(self._outcomes.values())
-                self.notes.append(f"existing tests: {ran} of {self._total} ran in time, the others do not count")
+                self.notes.append(f"existing tests: {ran} of {self._total} ran in time; the others do not count")
             case ("broken",):
                 ran = sum(self._outcomes.values())
                 self.notes.append(f"existing tests: the process ended after {ran} of {self._total} tests")
@@ -207,7 +210,7 @@ class _Answer:
                     self.notes += [] if self.failed else ["existing tests could not be run: there are none"]
 
     def result(self, references: Sequence[Reference], seconds: float) -> ExistingTests:
-        """All that was said."""
+        """Return the collected results."""
         if self._unusable:
             file, why = self._unusable[0]
             files = f"{len(self._unusable)} files" if len(self._unusable) > 1 else "1 file"
@@ -241,7 +244,7 @@ class _Answer:
                 self._add(module, ((b"", b"", b""), (), (b"", b""), 0), (kind, function))
 
     def _add(self, module: str, record: Any, raised: tuple[str, int] | None) -> None:
-        reached, stops, infected, _ = record  # equal but for the fuel: one trace is enough
+        reached, stops, infected, _ = record  # records that differ only in fuel share one trace
         key = (module, reached, stops, infected, raised)
         if key not in self._distinct:
             self._distinct[key] = trace_of((reached, stops, infected, 0), raised)
@@ -257,7 +260,7 @@ def _run(
     generated: bool,
     answer: _Answer,
 ) -> None:
-    """Run the process, and give what it says to `answer`."""
+    """Run the process, and pass its messages to `answer`."""
     token = os.urandom(TOKEN_SIZE)
     marker = token.hex()
     private = Folder()
@@ -296,7 +299,7 @@ def _run(
         with os.fdopen(job_out, "wb") as pipe:
             job_out = -1
             pipe.write(dumps(tuple(job)))
-        _listen(reading, token, START_S + 2 * limit_s + 2 * mutants_s, answer)
+        _receive(reading, token, START_S + 2 * limit_s + 2 * mutants_s, answer)
         if not answer.ended or answer.failed:
             _explain(Path(private.path) / "output", answer)
     finally:
@@ -307,13 +310,14 @@ def _run(
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
+        # Processes that have left the process group still carry the marker in their environment.
         for pid in marked(marker):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
         private.remove()
 
 
-def _listen(reading: int, token: bytes, limit_s: float, answer: _Answer) -> None:
+def _receive(reading: int, token: bytes, limit_s: float, answer: _Answer) -> None:
     reader = FrameReader(token)
     end = time.monotonic() + limit_s
     while not answer.ended and (left := end - time.monotonic()) > 0:
@@ -330,12 +334,12 @@ def _listen(reading: int, token: bytes, limit_s: float, answer: _Answer) -> None
             answer.notes.append(f"existing tests: {problem}")
             return
     if not answer.ended:
-        answer.notes.append(f"existing tests did not end in {limit_s:.0f} s and were stopped")
+        answer.notes.append(f"existing tests did not finish within {limit_s:.0f} s and were stopped")
         answer.ended = True
 
 
 def _explain(output: Path, answer: _Answer) -> None:
-    """Why the process or pytest ended before its work was done, from what it printed last."""
+    """Add a note on why the process or pytest ended early, from its last output."""
     with output.open("rb") as file:
         file.seek(max(0, output.stat().st_size - 4000))
         lines = [line.strip() for line in file.read().decode("utf-8", "replace").splitlines() if line.strip()]
@@ -345,7 +349,10 @@ def _explain(output: Path, answer: _Answer) -> None:
 
 
 def _arguments(private: Path) -> list[str]:
-    """Of pytest: nothing is written into the project, and what would disturb a measurement is off."""
+    """Return the arguments of pytest.
+
+    They prevent files in the project, and disable plugins that would disturb the measurement.
+    """
     loaded = not os.environ.get("PYTEST_DISABLE_PLUGIN_AUTOLOAD")  # otherwise pytest does not know their options
     off = [option for plugin, option in _OFF.items() if loaded and importlib.util.find_spec(plugin) is not None]
     return [
@@ -357,11 +364,11 @@ def _arguments(private: Path) -> list[str]:
 
 
 _OFF = MappingProxyType({"pytest_cov": "--no-cov", "xdist": "-n0"})
-"""Plugins that get in the way, and the option that switches each off."""
+"""Plugins that disturb the measurement, with the option that disables each."""
 
 
 def _environment(marker: str, folder: str) -> dict[str, str]:
-    """The environment of the user, without what belongs to another run of pytest or coverage.py."""
+    """Return the environment of the user, without variables of other runs of pytest or coverage.py."""
     ours = ("PYTEST_CURRENT_TEST", "PYTEST_XDIST", "COV_CORE", "COVERAGE_PROCESS")
     inherited = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     return inherited | {"PYTHONDONTWRITEBYTECODE": "1", "TMPDIR": folder, MARKER: marker}

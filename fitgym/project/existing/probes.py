@@ -1,7 +1,7 @@
-"""Probes in all modules of a project at once, for code that runs outside the sandbox: its existing tests.
+"""Probes in all modules of a project at once, for existing tests, which run outside the sandbox.
 
-Each module gets its own recorder and is instrumented when it is imported first. The probes never run out of fuel unless
-a mutant runs.
+Each module gets its own recorder and is instrumented when first imported. The probes have practically unlimited fuel
+unless a mutant runs.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from fitgym.worker.preparation import instrumented
 __all__ = ["AMPLE", "PROBES", "Probed", "Probes", "WireRecord", "trace_of"]
 
 PROBES = frozenset({"infection"})
-"""What is recorded beyond counts and distances."""
+"""Data to record in addition to counts and distances."""
 
 AMPLE = 1 << 60
-"""Fuel that no test burns."""
+"""More fuel than any test burns."""
 
 WireRecord = tuple[Reached, tuple[tuple[int, int, int], ...], Infected | None, int]
-"""What one test did in one module, as built-in values: what was reached, stops, what is infected, and burnt fuel."""
+"""Record of one test in one module, as built-in values: reached sites, stops, infected mutants, and burnt fuel."""
 
 
 class Probed:
@@ -41,13 +41,13 @@ class Probed:
 
     Args:
         reference: the module.
-        recorders: of all modules; grows.
+        recorders: of all modules; the recorder of this one is added.
 
     Attributes:
         source: its text.
         instrumented: its source with places for probes.
-        recorder: made the probes.
-        imported: it has been imported.
+        recorder: receives the data of the probes.
+        imported: whether the module has been imported.
 
     Raises:
         SubjectError: the source cannot be read or instrumented.
@@ -66,30 +66,31 @@ class Probed:
         self._base: object = None
 
     def begin(self, fuel: int = AMPLE) -> None:
-        """Forget what the last test did."""
+        """Reset the records before the next test."""
         self.recorder.fuel = fuel
         self.recorder.begin(PROBES)
+        # The first snapshot after the import contains only the record of the import.
         if self._base is None:
             self._base = self.recorder.snapshot_key()
 
     def record(self) -> WireRecord | None:
-        """What was done since `begin`; None if that is no more than the import."""
+        """Return the record since `begin`; None if it contains only the import."""
         key = self.recorder.snapshot_key()
         return None if key == self._base else self._wire(key)
 
     def base(self) -> WireRecord:
-        """What the import did."""
+        """Return the record of the import."""
         self.begin()
         return self._wire(self.recorder.snapshot_key())
 
     def settle(self) -> None:
-        """The import is over: every later test starts with what it recorded."""
+        """Mark the import as finished: the records of later tests start with those of the import."""
         self.recorder.settle()
         self._base = None
         self.imported = True
 
     def subject(self) -> Subject:
-        """The module as a subject without operations: enough for the targets of branches, lines and mutants."""
+        """Return the module as a subject without operations: enough for the targets of branches, lines and mutants."""
         plan = self.instrumented.plan
         places = (plan.at, plan.blocks, plan.entries, plan.sites, plan.functions, plan.infection)
         return Subject(
@@ -104,7 +105,7 @@ class Probed:
         )
 
     def raised(self, error: BaseException) -> tuple[str, int] | None:
-        """Class and innermost function of an exception, None if it never was in the module."""
+        """Return class and innermost function of an exception, None if it did not pass through the module."""
         innermost, traceback = -1, error.__traceback__
         while traceback is not None:
             function = self.recorder.function_of(traceback.tb_frame.f_code)
@@ -119,15 +120,16 @@ class Probed:
 
 
 class Probes(MetaPathFinder):
-    """An import hook that puts probes into the modules of a project.
+    """An import hook that inserts probes into the modules of a project.
 
-    Modules that are imported already are forgotten, so that the next import finds the ones with probes.
+    Modules that are already imported are removed from `sys.modules`, so that the next import gets the version with
+    probes.
 
     Args:
         references: the modules.
 
     Attributes:
-        modules: those that were asked for so far, by name.
+        modules: the modules imported so far, by name.
         failed: why modules have no probes, by name.
     """
 
@@ -141,13 +143,13 @@ class Probes(MetaPathFinder):
             del sys.modules[name]
 
     def install(self) -> None:
-        """Answer imports from now on."""
+        """Install the import hook."""
         sys.meta_path.insert(0, self)
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The specification of a module with probes, None for every other name."""
+        """Return the specification of a module with probes, None for other names."""
         reference = self._references.get(fullname)
         if reference is None or fullname in self.failed:
             return None
@@ -166,17 +168,17 @@ class Probes(MetaPathFinder):
         )
 
     def begin(self) -> None:
-        """Forget what the last test did."""
+        """Reset the records before the next test."""
         for probed in self.modules.values():
             probed.begin()
 
     def records(self) -> dict[str, WireRecord]:
-        """What was done since `begin`, by module; modules that were not reached are left out."""
+        """Return the records since `begin`, by module; modules that were not reached are left out."""
         found = {name: probed.record() for name, probed in self.modules.items()}
         return {name: record for name, record in found.items() if record is not None}
 
     def watch(self, tell: Callable[[str, str, int], None]) -> None:
-        """From now on tell of exceptions that tests expect: module, class, and function of the module.
+        """Report exceptions that tests expect, from now on: module, class, and function of the module.
 
         Args:
             tell: called when `pytest.raises` or `assertRaises` catches an exception that passed through a module.
@@ -196,7 +198,7 @@ class Probes(MetaPathFinder):
             error: BaseException | None,
             traceback: TracebackType | None,
         ) -> Any:
-            # `assertRaises` clears the frames of the traceback.
+            # Before `leave`, because `assertRaises` clears the frames of the traceback.
             found = [] if error is None else self._noted(error)
             expected = leave(context, kind, error, traceback)
             for one in found if expected else ():
@@ -206,7 +208,7 @@ class Probes(MetaPathFinder):
         return __exit__
 
     def _noted(self, error: BaseException) -> list[tuple[str, str, int]]:
-        """Note where the exception left blocks, and say which modules it passed through."""
+        """Record where the exception left blocks, and return the modules that it passed through."""
         found = []
         for name, probed in self.modules.items():
             raised = probed.raised(error)
@@ -217,7 +219,7 @@ class Probes(MetaPathFinder):
 
 
 class _Recorder(Recorder):
-    """A recorder that tells all others of an exception: one module may catch what another one raised."""
+    """A recorder that reports exceptions to all other recorders: one module may catch an exception of another."""
 
     def __init__(self, sites: Sequence[Site], recorders: list[Recorder]) -> None:
         self._recorders = recorders
@@ -230,7 +232,7 @@ class _Recorder(Recorder):
 
 
 class _Loader(SourceFileLoader):
-    """Loads the instrumented code; everything else is that of the source file."""
+    """Loads the instrumented code; otherwise behaves like the loader of the source file."""
 
     def __init__(self, probed: Probed) -> None:
         super().__init__(probed.reference.module, probed.reference.path)
@@ -245,11 +247,11 @@ class _Loader(SourceFileLoader):
 
 
 def trace_of(record: WireRecord, raised: tuple[str, int] | None = None) -> Trace:
-    """The trace of a test in one module.
+    """Return the trace of a test in one module.
 
     Args:
-        record: what it did.
-        raised: class and function of an exception that it expects.
+        record: of the test in the module.
+        raised: class and function of an exception that the test expects.
     """
     reached, stops, infected, fuel = record
     exception = None if raised is None else Raised(raised[0], raised[1], -1, -1, "implicit", True)

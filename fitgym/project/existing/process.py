@@ -1,6 +1,6 @@
 """The process that runs existing tests: `main` is called in a fresh interpreter with the numbers of two pipes.
 
-A job comes in, messages go out; see `Recording` and `Killing`. The last message is ("end", pytest's exit code).
+It reads a job and writes messages; see `Recording` and `Killing`. The last message is ("end", pytest's exit code).
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ __all__ = ["Job", "main"]
 
 
 class Job(NamedTuple):
-    """What is asked for.
+    """The job of the process.
 
     Attributes:
-        references: the modules that are measured.
-        path: folders that go to the front of `sys.path`.
+        references: the modules to measure.
+        path: folders to put at the front of `sys.path`.
         arguments: of pytest.
         generated: tests that fitgym generated count as existing ones.
         limit_s: seconds for all tests.
         mutants_s: seconds for all mutants, 0 for none.
-        folder: the only one that mutants may write in; temporary files go there.
-        token: every message starts with it.
+        folder: the only folder that mutants may write in; also for temporary files.
+        token: prefix of every message.
     """
 
     references: tuple[Reference, ...]
@@ -46,7 +46,7 @@ class Job(NamedTuple):
 
 
 def main(reading: int, writing: int, parent: int) -> None:
-    """Do the job that is read from one pipe, and write what came of it to the other."""
+    """Read the job from one pipe, do it, and write the results to the other."""
     die_with_parent(parent)
     sys.dont_write_bytecode = True
     with os.fdopen(reading, "rb") as pipe:
@@ -54,13 +54,14 @@ def main(reading: int, writing: int, parent: int) -> None:
     os.set_inheritable(writing, False)
     if demanded() > Level.GUARD:
         check(confined(os.path.realpath(job.folder)))
-        del os.environ[REQUIRED]  # the kernel confines forks as well, and none can enter namespaces once more
+        del os.environ[REQUIRED]  # forks inherit the confinement, and cannot enter namespaces again
 
     def tell(message: Any) -> None:
         data = frame(job.token, dumps(message))
         while data:
             data = data[os.write(writing, data) :]
 
+    # The folders of the project come first; the empty entry, the current folder, is removed.
     sys.path[:] = [*job.path, *(entry for entry in sys.path if entry and entry not in job.path)]
     import pytest
 

@@ -1,8 +1,8 @@
-"""Recording: a pytest session that runs existing tests under probes, each once, and then runs mutants on them.
+"""Recording: a pytest session that runs existing tests once with probes, and then runs mutants on them.
 
-The session collects the tests and runs none of them itself. A fork runs all of them in order, with the probes. For each
-mutant another fork exchanges the code of one function and runs the tests that infect the mutant, up to the first
-failure. So every run starts with the state right after the collection.
+The session collects the tests but runs none of them itself. A fork runs all tests in order, with the probes. For each
+mutant, another fork replaces the code of one function and runs the tests that infect the mutant, up to the first
+failure. Every run thus starts with the state directly after the collection.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _GRACE_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class RanTest:
-    """One test that ran.
+    """One test that was run.
 
     Attributes:
         name: its node id.
         outcome: "passed", "failed" or "skipped".
-        seconds: how long it took.
-        records: what it did, by module.
-        raised: module, class and function of exceptions that it expects.
+        seconds: duration.
+        records: its records, by module.
+        raised: module, class and function of exceptions that the test expects.
     """
 
     name: str
@@ -44,15 +44,15 @@ class RanTest:
 
 
 class Recording:
-    """A pytest plugin that takes over the loop that runs the tests.
+    """A pytest plugin that replaces pytest's loop over the tests.
 
     Args:
         probes: in the modules of the project.
-        tell: gets messages of built-in values: ("unusable", file, why), ("collected", number), ("test", ...) with the
-            attributes of `RanTest`, ("late",), ("broken",).
-        ignore: tells which files hold no existing tests.
+        tell: receives messages of built-in values: ("unusable", file, why), ("collected", number), ("test", ...) with
+            the attributes of `RanTest`, ("late",), ("broken",).
+        ignore: returns whether to skip a file.
         limit_s: seconds for all tests.
-        then: called with the session's items, how to run one, and what ran; runs the mutants.
+        then: runs the mutants; called with the session's items, a function that runs one, and the tests that ran.
     """
 
     def __init__(
@@ -73,16 +73,16 @@ class Recording:
         self._raised: dict[tuple[str, str, int], None] = {}
 
     def pytest_ignore_collect(self, collection_path: Path) -> bool | None:
-        """Leave out files that hold no existing tests."""
+        """Skip files without existing tests."""
         return True if collection_path.suffix == ".py" and self._ignore(collection_path) else None
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Tell of a file that cannot be imported."""
+        """Report a file that cannot be imported."""
         if report.failed:
             self._tell(("unusable", report.nodeid, _last_line(str(report.longrepr))))
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note how a phase of a test ended."""
+        """Store the report of a phase of a test."""
         self._reports.append(report)
 
     @pytest.hookimpl(tryfirst=True)
@@ -106,7 +106,7 @@ class Recording:
         return True
 
     def run(self, item: pytest.Item, following: pytest.Item | None) -> str:
-        """Run one test here: "passed", "failed" or "skipped". A failure that is expected counts as skipped."""
+        """Run one test in this process; return "passed", "failed" or "skipped" (also for expected failures)."""
         self._reports.clear()
         item.ihook.pytest_runtest_protocol(item=item, nextitem=following)
         if any(report.failed for report in self._reports):
@@ -116,7 +116,7 @@ class Recording:
         return "passed" if passed else "skipped"
 
     def _record(self, items: Sequence[pytest.Item], send: Send) -> None:
-        """Run all tests and send what each did."""
+        """Run all tests and send the record of each."""
         self._probes.watch(lambda *found: self._raised.setdefault(found))
         end = time.monotonic() + self._limit_s
         for item, following in zip(items, [*items[1:], None], strict=True):
@@ -134,7 +134,7 @@ class Recording:
 
 
 Runs = Callable[[pytest.Item, pytest.Item | None], str]
-"""Runs a test: how it ended."""
+"""Runs a test and returns its outcome."""
 
 
 def _last_line(text: str) -> str:

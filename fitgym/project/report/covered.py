@@ -1,7 +1,7 @@
-"""Coverage of a project: which of its tests run which lines and branches, before and after the generated tests.
+"""Coverage of a project: lines and branches that each test runs, before and after the generated tests.
 
-The existing tests run first, alone, in an interpreter of their own; the generated ones run in a second one. So what a
-project had before is measured exactly, code that runs at import included.
+First the existing tests run alone in their own interpreter, then the generated tests run in a second one. The coverage
+before the generated tests is therefore exact, including code that runs at import.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = ["Covered", "Files", "Ran", "covered"]
 FITGYM = Path(__file__).parents[3]
 """The folder that `fitgym` is imported from."""
 
-# The path of fitgym comes last, so that nothing beside it is found before what is installed.
+# The path of fitgym comes last, so that its neighbours do not shadow installed packages.
 START = (
     "import sys; sys.path.append({root!r}); from fitgym.sandbox.sandbox import die_with_parent; "
     "die_with_parent({parent}); from fitgym.project.report.watched import main; main(sys.argv[1])"
@@ -55,7 +55,7 @@ class Ran:
         file: its file, absolute.
         line: of its `def` or first decorator, from 1.
         generated: fitgym wrote its file.
-        cases: how often it ran; more than once if it has parameters.
+        cases: number of runs; more than one if it has parameters.
         outcome: "passed", "skipped" or "failed", the worst of its cases.
         message: why it failed or was skipped, in one line.
     """
@@ -71,15 +71,15 @@ class Ran:
 
 @dataclass(frozen=True, slots=True)
 class Covered:
-    """What the tests cover of one module, in the unit of coverage.py.
+    """Coverage of one module by the tests, in the units of coverage.py.
 
     Attributes:
-        statements: lines that can be executed.
-        excluded: lines that the project's configuration of coverage.py leaves out.
+        statements: executable lines.
+        excluded: lines excluded by the project's configuration of coverage.py.
         branches: jumps out of lines that have more than one destination.
-        lines_before, branches_before: those that the existing tests cover.
-        lines_after, branches_after: those that all tests cover.
-        lines_by_test, branches_by_test: by the test's id; what runs at import belongs to no test.
+        lines_before, branches_before: covered by the existing tests.
+        lines_after, branches_after: covered by all tests.
+        lines_by_test, branches_by_test: by the test's id; code that runs at import belongs to no test.
     """
 
     statements: frozenset[int] = frozenset()
@@ -95,7 +95,7 @@ class Covered:
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """Files for other tools; None is not written.
+    """Files for other tools; a file that is None is not written.
 
     Attributes:
         cobertura: coverage as Cobertura XML.
@@ -111,13 +111,13 @@ class Files:
 def covered(
     project: Project, tests: Path, files: Files = Files(), say: Callable[[str], None] = lambda _: None
 ) -> tuple[dict[str, Covered], tuple[Ran, ...], dict[str, str]]:
-    """Run the tests of a project and measure what each covers.
+    """Run the tests of a project and measure the coverage of each.
 
     Args:
         project: its modules are measured.
         tests: folder with the tests, or a single file.
-        files: for other tools; the coverage in them is that of all tests.
-        say: told what is going on, one line each.
+        files: for other tools; they contain the coverage of all tests.
+        say: receives progress, one line each.
 
     Returns:
         Coverage by the name of the module, without modules that are not valid Python; the test functions in the order
@@ -127,7 +127,7 @@ def covered(
         InputError: there is no such folder, or pytest or coverage.py cannot work with the project's configuration.
     """
     if not tests.exists():
-        raise InputError(f"there are no tests in '{tests}': no such folder; name the folder of the tests with --tests")
+        raise InputError(f"the folder of tests '{tests}' does not exist; give the folder of the tests with --tests")
     generated = generated_files(tests)
     sources = {os.path.realpath(module.path): module.name for module in project.modules}
     ran: list[Ran] = []
@@ -156,7 +156,7 @@ def covered(
 
 
 def _run(project: Project, name: str, request: Mapping[str, Any]) -> dict[str, Any]:
-    """Run pytest in the root of the project, as `fitgym.project.report.watched.main` is asked to; its result."""
+    """Run pytest in the root of the project by `fitgym.project.report.watched.main`, and return its result."""
     ours = ("PYTEST_XDIST", "COVERAGE_", "COV_")
     environment = {key: value for key, value in os.environ.items() if not key.startswith(ours)}
     ended = subprocess.run(
@@ -191,7 +191,7 @@ def _junit(place: Path, name: str) -> list[str]:
 
 
 def _joined(files: Iterable[Path]) -> bytes:
-    """The suites of several JUnit files in one."""
+    """Return the test suites of several JUnit files as one file."""
     suites = ElementTree.Element("testsuites", name="pytest tests")
     for file in files:
         if file.exists():
@@ -201,7 +201,7 @@ def _joined(files: Iterable[Path]) -> bytes:
 
 
 def _read(project: Project, place: Path, sources: Mapping[str, str], files: Files) -> dict[str, Covered]:
-    """What the data files say about each module; writes the files for other tools."""
+    """Return the coverage of each module from the data files; write the files for other tools."""
     import coverage
     from coverage.exceptions import CoverageException
 
@@ -232,7 +232,7 @@ def _read(project: Project, place: Path, sources: Mapping[str, str], files: File
 
 
 def _loaded(data_file: Path, sources: Iterable[str]) -> Coverage:
-    """Coverage with the exclusions of the project, in the current folder; modules that nothing imported are in it."""
+    """Load coverage data with the project's exclusions (in the current folder); add modules that were not imported."""
     import coverage
 
     own = coverage.Coverage(data_file=None, config_file=True, messages=False)
@@ -247,22 +247,22 @@ def _loaded(data_file: Path, sources: Iterable[str]) -> Coverage:
 
 
 def _json(measured: Coverage, file: Path, sources: Iterable[str]) -> dict[str, Any]:
-    """coverage.py's own account of each file, by absolute path."""
-    with warnings.catch_warnings(action="ignore"):  # a module that is not valid Python is missing from the answer
+    """Return coverage.py's JSON report of each file, by absolute path."""
+    with warnings.catch_warnings(action="ignore"):  # a module that is not valid Python is left out
         measured.json_report(morfs=list(sources), outfile=str(file), ignore_errors=True)
     report = json.loads(file.read_text("utf-8"))
     return {os.path.realpath(path): entry for path, entry in report["files"].items()}
 
 
 def _written(path: Path, report: Callable[[str], object]) -> None:
-    """Have coverage.py write a report to a file, whose folder is made if it is missing."""
+    """Let coverage.py write a report to a file, whose folder is created if needed."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with warnings.catch_warnings(action="ignore"):
         report(str(path))
 
 
 def _arcs(data: CoverageData, path: str) -> Iterator[tuple[str, frozenset[Arc]]]:
-    """The jumps that each test made in a file."""
+    """Yield the jumps of each test in a file."""
     data = copy.copy(data)
     for context in sorted({name for names in data.contexts_by_lineno(path).values() for name in names if name}):
         data.set_query_context(context)
@@ -275,7 +275,7 @@ def _covered(before: Mapping[str, Any], after: Mapping[str, Any], arcs: Mapping[
     starts = sorted(statements | excluded)
 
     def first(line: int) -> int:
-        """The statement that a line belongs to; jumps within a statement start from any of its lines."""
+        """Return the first line of the statement that contains a line; jumps may start from any of its lines."""
         return line if line < 0 or not starts or line < starts[0] else starts[bisect_right(starts, line) - 1]
 
     def branches(entry: Mapping[str, Any], *keys: str) -> frozenset[Arc]:
@@ -300,5 +300,5 @@ def _covered(before: Mapping[str, Any], after: Mapping[str, Any], arcs: Mapping[
 
 
 def _shown(path: Path, root: Path) -> str:
-    """A path as the user would type it in the root of the project."""
+    """Return a path as the user would type it in the root of the project."""
     return str(path.relative_to(root)) if path.is_relative_to(root) else str(path)

@@ -1,4 +1,4 @@
-"""The page of a report: one HTML file that needs neither a network nor JavaScript."""
+"""The page of a report: one HTML file that works offline and without JavaScript."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from fitgym.suite.text.export import write
 __all__ = ["html", "write_page"]
 
 NAMED = 8
-"""How many tests, and how many killed mutants, are named at a line; the others are counted."""
+"""Maximal number of tests, and of killed mutants, named at a line; the others are only counted."""
 
 LONGEST = 72
-"""Characters of code that are shown of a mutant."""
+"""Maximal number of characters shown of the code of a mutant."""
 
 
 def write_page(report: Report, path: Path) -> None:
-    """Write the page, whole or not at all.
+    """Write the page, completely or not at all.
 
     Args:
-        report: what it shows.
+        report: the data.
         path: the HTML file.
 
     Raises:
@@ -37,10 +37,10 @@ def write_page(report: Report, path: Path) -> None:
 
 
 def html(report: Report) -> str:
-    """The text of the page; the same report gives the same text.
+    """Return the text of the page; the same report gives the same text.
 
     Args:
-        report: what it shows. All of its texts are escaped.
+        report: the data. All its texts are escaped.
 
     Raises:
         ModuleNotFoundError: Jinja is not installed.
@@ -72,24 +72,24 @@ def html(report: Report) -> str:
 
 
 def change(mutant: Mutant) -> tuple[str, str]:
-    """What a mutant replaces, and by what, as short texts; the second is "" for a deleted statement."""
+    """Return the code that a mutant replaces and its replacement, shortened; "" for a deleted statement."""
     return _short(mutant.original), "" if mutant.operator == "deletion" else _short(mutant.replacement)
 
 
 def percent(growth: Growth, *, before: bool = False) -> str:
-    """A share as text, rounded down, so that only all of it is 100 %."""
+    """Return a share as text, rounded down, so that only full coverage is shown as 100 %."""
     part = growth.before if before else growth.after
     return "-" if part is None else f"{100 * part // growth.total if growth.total else 100} %"
 
 
 def counted(number: int, noun: str) -> str:
-    """A number with its noun, such as `1 branch` and `2 branches`."""
+    """Return a number with its noun, such as `1 branch` and `2 branches`."""
     ending = "es" if noun.endswith(("ch", "s")) else "s"
     return f"{number:,} {noun}{'' if number == 1 else ending}"
 
 
 def adds(addition: Addition) -> str:
-    """What a test adds, in words; "" if nothing."""
+    """Return the contribution of a test in words, "" if there is none."""
     parts = ((addition.branches, "branch"), (addition.lines, "line"), (addition.mutants, "mutant"))
     return ", ".join(counted(number, noun) for number, noun in parts if number)
 
@@ -100,13 +100,13 @@ def _short(text: str) -> str:
 
 
 def _classes(line: Line) -> str:
-    """The classes of a line: who covers it, `v` if mutants survive, `u` if a branch is not taken."""
+    """Return the CSS classes of a line: its mark, `v` if mutants survive, `u` if a branch is not taken."""
     mark = {"existing": "e", "generated": "g", "missed": "x", "excluded": "o", "": ""}[line.mark]
     return " ".join(filter(None, ("l", mark, "v" if line.survivors else "", "u" if line.untaken else "")))
 
 
 def _by_test(line: Line) -> list[tuple[int | None, list[Mutant]]]:
-    """The first killed mutants of a line, by the test that kills them."""
+    """Return the first killed mutants of a line, by the test that kills them."""
     found: dict[int | None, list[Mutant]] = {}
     for mutant, test in itertools.islice(line.killed, NAMED):
         found.setdefault(test, []).append(mutant)
@@ -114,18 +114,18 @@ def _by_test(line: Line) -> list[tuple[int | None, list[Mutant]]]:
 
 
 def _gaps(module: ReportedModule) -> int:
-    """How many lines of a module are not covered, have a branch that is not taken, or mutants that survive."""
+    """Return the number of lines that are not covered, have an untaken branch, or have surviving mutants."""
     return sum(line.mark == "missed" or bool(line.untaken or line.survivors) for line in module.lines)
 
 
 def _tests_of(report: Report, module: ReportedModule) -> tuple[int, int]:
-    """How many existing and how many generated tests run a module."""
+    """Return the numbers of existing and of generated tests that run a module."""
     generated = [report.tests[one.test].ran.generated for one in module.additions]
     return generated.count(False), generated.count(True)
 
 
 def _added(report: Report) -> list[list[tuple[int, Addition]]]:
-    """For each test what it adds, with the place of the module."""
+    """Return the contributions of each test, with the index of the module."""
     found: list[list[tuple[int, Addition]]] = [[] for _ in report.tests]
     for place, module in enumerate(report.modules):
         for addition in module.additions:
@@ -135,7 +135,7 @@ def _added(report: Report) -> list[list[tuple[int, Addition]]]:
 
 
 def _files(report: Report) -> list[tuple[str, bool, Sequence[int]]]:
-    """The test files: path, whether it is generated, and its tests, those first that add most."""
+    """Return the test files: path, whether it is generated, and its tests, those that add most first."""
     added = [sum(one.lines + one.branches + one.mutants for _, one in some) for some in _added(report)]
 
     def place(number: int) -> tuple[bool, str]:

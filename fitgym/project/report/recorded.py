@@ -1,4 +1,4 @@
-"""The record of a module: what its last `fitgym generate` said about mutants and about tests that were left out."""
+"""Recorded: data about mutants and removed tests from the last `fitgym generate` of a module."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ __all__ = ["Recorded", "recorded"]
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """What the record of a module says; the mutants in it are those of the source as it is now.
+    """The data in the record of a module; its mutants are mapped to the current source.
 
     Attributes:
         problem: why there are no mutants, as a sentence; "" if there are.
         suite: the generated file, relative to the root of the project; "" if nothing was written.
-        total: mutants of the module.
-        killed: those that the tests kill: generated ones, and existing ones if these were tried.
-        killed_before: those that the existing tests kill, None if nobody has tried.
+        total: number of mutants of the module.
+        killed: number of mutants that the tests kill: generated tests, and existing ones if they were run on mutants.
+        killed_before: number of mutants that the existing tests kill, None if they were not run on mutants.
         kills: the mutants that each generated test kills, by its name. Each mutant is credited to one test.
-        survivors: the mutants that are left.
-        dropped: name and reason of each test that was left out.
-        unfinished: what the time did not suffice for.
+        survivors: the surviving mutants.
+        dropped: name and reason of each removed test.
+        unfinished: stages that were cut off.
     """
 
     problem: str = ""
@@ -44,7 +44,7 @@ class Recorded:
 
 
 def recorded(project: Project, module: Module, source: str) -> Recorded:
-    """What the record of a module says.
+    """Read the record of a module.
 
     Args:
         project: has the record below its root.
@@ -52,8 +52,8 @@ def recorded(project: Project, module: Module, source: str) -> Recorded:
         source: the text of the module, with `\\n` at line ends.
 
     Returns:
-        A `Recorded` with a `problem` if there is no record, it cannot be read, it is of another source, or no mutants
-        were run. Tests that were left out are told if the record can be read.
+        A `Recorded` with a `problem` if there is no record, it cannot be read, it was made for another source, or no
+        mutants were run. Removed tests are included if the record can be read.
     """
     file = Records(project.root).folder / f"{module.name}.json"
     try:
@@ -65,7 +65,7 @@ def recorded(project: Project, module: Module, source: str) -> Recorded:
     try:
         return _of(record, source)
     except (KeyError, TypeError, ValueError, AttributeError):
-        return Recorded(f"The record {file.name} is not one of `fitgym generate`. Only coverage is shown.")
+        return Recorded(f"The record {file.name} was not written by `fitgym generate`. Only coverage is shown.")
 
 
 def _of(record: Mapping[str, Any], source: str) -> Recorded:
@@ -75,10 +75,10 @@ def _of(record: Mapping[str, Any], source: str) -> Recorded:
         unfinished=tuple(map(str, record.get("unfinished") or ())),
     )
     if record["source_sha256"] != hashlib.sha256(source.encode()).hexdigest():
-        return replace(told, problem="The module has changed since its record was made. Only coverage is shown.")
+        return replace(told, problem="The module has changed since its record was written. Only coverage is shown.")
     score = record["mutants"]
     if score is None:
-        return replace(told, problem="The record has no mutants: the run tried none. Only coverage is shown.")
+        return replace(told, problem="The record has no mutants, because the run used none. Only coverage is shown.")
     known = {mutant.id: mutant for mutant in mutants(source)}
     before = _before(record.get("existing"))
     survivors = [mutant for mutant in map(str, score["survivors"]) if before is None or mutant not in before]
@@ -93,12 +93,12 @@ def _of(record: Mapping[str, Any], source: str) -> Recorded:
 
 
 def _known(ids: Iterable[str], known: Mapping[str, Mutant]) -> tuple[Mutant, ...]:
-    """The mutants of these ids; another version of Python may make others."""
+    """Return the mutants of these ids; ids of another Python version may be unknown."""
     return tuple(known[mutant] for mutant in ids if mutant in known)
 
 
 def _before(existing: Any) -> frozenset[str] | None:
-    """The mutants that the existing tests kill, in a record that tells."""
+    """Return the mutants that the existing tests kill, None if the record does not contain them."""
     score = existing.get("mutants") if isinstance(existing, dict) else None
     killed = score.get("killed") if isinstance(score, dict) else None
     return frozenset(map(str, killed)) if isinstance(killed, list) else None

@@ -1,4 +1,4 @@
-"""The report of a project as data: modules line by line, tests by what they add, and what is missing.
+"""The report of a project as data: modules line by line, contributions of tests, and gaps.
 
 `fitgym.project.report.page` turns it into HTML. The same sources, tests and records give the same report.
 """
@@ -23,19 +23,19 @@ from fitgym.suite.runs.measure import Arc
 __all__ = ["Addition", "Growth", "Line", "Mark", "Report", "ReportedModule", "ReportedTest", "report"]
 
 Mark = Literal["", "existing", "generated", "missed", "excluded"]
-"""Who covers a line: an existing test, generated tests only, no test; or it does not count; "" for no code."""
+"""Coverage of a line: by an existing test, only by generated tests, by no test, excluded; "" for no code."""
 
 _Function = tuple[int, int, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """How much of something is covered.
+    """Coverage of one quantity, such as branches.
 
     Attributes:
-        before: by the existing tests; None if nobody has measured that.
-        after: by all tests.
-        total: how much there is.
+        before: covered by the existing tests; None if not measured.
+        after: covered by all tests.
+        total: number of all.
     """
 
     before: int | None
@@ -53,12 +53,12 @@ class Line:
 
     Attributes:
         number: from 1.
-        mark: who covers it.
-        tests: numbers of the tests that run it, those first that run the fewest lines of the module.
-        untaken: where no test went from this line, in words.
-        killed: mutants of this line that are killed, each with the number of a test that kills it, None if that test is
-            gone.
-        survivors: mutants of this line that survive.
+        mark: its coverage.
+        tests: numbers of the tests that run it; tests that run the fewest lines of the module come first.
+        untaken: destinations of untaken branches from this line, in words.
+        killed: killed mutants of this line, each with the number of a test that kills it, None if that test no longer
+            exists.
+        survivors: surviving mutants of this line.
     """
 
     number: int
@@ -71,13 +71,13 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """What a test adds to a module.
+    """The contribution of a test to a module.
 
     Attributes:
         test: its number.
-        lines: run by no other test.
-        branches: taken by no other test.
-        mutants: credited to it; each mutant is credited to one test.
+        lines: number of lines run by no other test.
+        branches: number of branches taken by no other test.
+        mutants: number of mutants credited to it; each mutant is credited to one test.
     """
 
     test: int
@@ -87,7 +87,7 @@ class Addition:
 
     @property
     def empty(self) -> bool:
-        """The test adds nothing."""
+        """Whether the test adds nothing."""
         return not (self.lines or self.branches or self.mutants)
 
 
@@ -97,13 +97,13 @@ class ReportedModule:
 
     Attributes:
         name: dotted.
-        path: relative to the root of the project where it is below it.
+        path: relative to the root of the project if it is below it.
         source: its text.
         lines: one for each line of the text.
-        branches, statements: how much of them is covered; None if the module is not valid Python.
-        mutants: how many are killed, None if that is not known.
-        additions: what the tests add that run it, most first.
-        record: what its record says.
+        branches, statements: their coverage; None if the module is not valid Python.
+        mutants: killed mutants, None if unknown.
+        additions: contributions of the tests that run it, the largest first.
+        record: data of its record.
     """
 
     name: str
@@ -123,10 +123,10 @@ class ReportedTest:
 
     Attributes:
         name: with its class, such as `TestTill::test_total`.
-        file: relative to the root of the project where it is below it.
+        file: relative to the root of the project if it is below it.
         line: of its first line, from 1.
-        source: its text, "" if it is no function of its file.
-        ran: how it ran.
+        source: its text, "" if it is not a function in its file.
+        ran: its run.
     """
 
     name: str
@@ -141,9 +141,9 @@ class Report:
     """A project with its tests.
 
     Attributes:
-        title: what the project is called.
+        title: name of the project.
         modules: by name.
-        tests: in the order in which they ran; other parts refer to them by their place.
+        tests: in the order in which they ran; other parts refer to them by index.
         broken: test files that could not be collected, with the error.
     """
 
@@ -154,11 +154,11 @@ class Report:
 
     @property
     def failed(self) -> tuple[int, ...]:
-        """The numbers of the tests that did not pass."""
+        """The numbers of the tests that failed."""
         return tuple(number for number, test in enumerate(self.tests) if test.ran.outcome == "failed")
 
     def total(self, quantity: Literal["branches", "statements", "mutants"]) -> Growth | None:
-        """The sum over the modules where the quantity is known, None if it is known of none."""
+        """Return the sum over the modules for which the quantity is known, None if there are none."""
         known = [growth for module in self.modules if (growth := getattr(module, quantity)) is not None]
         return sum(known[1:], known[0]) if known else None
 
@@ -173,10 +173,10 @@ def report(
     """Run the tests of a project and report on its modules.
 
     Args:
-        project: what is reported on.
-        tests: folder or file of the tests, None for those of the project.
-        files: written for other tools.
-        say: told what is going on, one line each.
+        project: the modules.
+        tests: folder or file of the tests, None for the project's own tests.
+        files: files to write for other tools.
+        say: receives progress, one line each.
 
     Raises:
         InputError: there are no tests, or pytest or coverage.py cannot work with the project's configuration.
@@ -192,7 +192,7 @@ def report(
 
 
 def _title(project: Project) -> str:
-    """The common package of the modules, else the name of the root folder."""
+    """Return the common package of the modules, else the name of the root folder."""
     names = {module.name.partition(".")[0] for module in project.modules}
     return names.pop() if len(names) == 1 else project.root.name
 
@@ -221,7 +221,7 @@ def _module(project: Project, module: Module, measured: Covered | None, ran: Seq
 
 
 def _killers(record: Recorded, ran: Sequence[Ran]) -> dict[str, int]:
-    """The numbers of the tests that a record names: those of the generated file that its path means."""
+    """Return the numbers of the tests named in a record, which are in its generated file."""
     wanted = f"/{record.suite}"
     return {
         one.id.rpartition("::")[2]: number
@@ -233,7 +233,7 @@ def _killers(record: Recorded, ran: Sequence[Ran]) -> dict[str, int]:
 def _lines(
     source: str, measured: Covered, record: Recorded, killers: Mapping[str, int], number_of: Mapping[str, int]
 ) -> Iterable[Line]:
-    """The lines of a module, with all that is known about each."""
+    """Yield the lines of a module with their data."""
     size = {number_of[test]: len(lines) for test, lines in measured.lines_by_test.items()}
     tests: dict[int, list[int]] = defaultdict(list)
     for test, lines in measured.lines_by_test.items():
@@ -273,7 +273,7 @@ def _mark(line: int, measured: Covered) -> Mark:
 
 
 def _starts(source: str, known: frozenset[int]) -> dict[int, int]:
-    """The first line of the statement that each further line of code belongs to."""
+    """Return the first line of the statement of each continuation line."""
     text = source.split("\n")
     found: dict[int, int] = {}
     for node in ast.walk(ast.parse(source)):  # outer statements come first, so inner ones replace them
@@ -296,7 +296,7 @@ def _first_line(node: ast.stmt | ast.match_case) -> int:
 def _additions(
     measured: Covered, record: Recorded, killers: Mapping[str, int], number_of: Mapping[str, int]
 ) -> list[Addition]:
-    """What each test adds that runs the module, most first."""
+    """Return the contributions of the tests that run the module, the largest first."""
     lines, branches = _alone(measured.lines_by_test), _alone(measured.branches_by_test)
     credited = {killers[name]: len(mutants) for name, mutants in record.kills.items() if name in killers}
     found = [
@@ -309,7 +309,7 @@ def _additions(
 
 
 def _alone(by_test: Mapping[str, frozenset[int]] | Mapping[str, frozenset[Arc]]) -> dict[str, int]:
-    """How many places each test reaches that no other test reaches."""
+    """Return for each test the number of places that no other test reaches."""
     reaching: dict[object, list[str]] = defaultdict(list)
     for test, places in by_test.items():
         for place in places:
@@ -322,7 +322,7 @@ def _alone(by_test: Mapping[str, frozenset[int]] | Mapping[str, frozenset[Arc]])
 
 
 def _test(ran: Ran, root: Path, functions: dict[Path, list[_Function]]) -> ReportedTest:
-    """A test with its source; `functions` keeps those of the files that were read."""
+    """Return a test with its source; `functions` caches the functions of files."""
     if ran.file not in functions:
         functions[ran.file] = list(_functions(_text(ran.file)))
     around = [text for first, last, text in functions[ran.file] if first <= ran.line <= last]
@@ -331,7 +331,10 @@ def _test(ran: Ran, root: Path, functions: dict[Path, list[_Function]]) -> Repor
 
 
 def _functions(source: str) -> Iterator[_Function]:
-    """First line, last line and text of each function, decorators included, without its indentation; outer ones first."""
+    """Yield first line, last line and text of each function, outer ones first.
+
+    Decorators are included, the indentation is removed.
+    """
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError):
@@ -345,7 +348,7 @@ def _functions(source: str) -> Iterator[_Function]:
 
 
 def _text(path: Path) -> str:
-    """The text of a source file, with `\\n` at line ends; "" if it cannot be read."""
+    """Return the text of a source file, with `\\n` at line ends; "" if it cannot be read."""
     try:
         with tokenize.open(path) as file:
             return file.read()

@@ -1,7 +1,8 @@
-"""A watched test run: pytest under coverage.py, which keeps the lines of each test apart.
+"""A watched test run: pytest under coverage.py, which records the lines of each test separately.
 
-This file runs in an interpreter of its own, started by `fitgym.project.report.covered`. It obeys the project's own pytest
-configuration, with three exceptions: pytest-cov stays off, pytest-xdist starts no workers, and no failure ends the run.
+This file runs in its own interpreter, started by `fitgym.project.report.covered`. It uses the project's own pytest
+configuration, with three exceptions: pytest-cov is disabled, pytest-xdist starts no workers, and no failure ends the
+run.
 """
 
 from __future__ import annotations
@@ -21,28 +22,28 @@ if TYPE_CHECKING:
 __all__ = ["Watcher", "main", "test_id"]
 
 WORST = ("passed", "skipped", "failed")
-"""Outcomes in the order in which one replaces another, where a test function has several cases."""
+"""Outcomes from best to worst; a test function with several cases has the worst of their outcomes."""
 
 
 def test_id(nodeid: str) -> str:
-    """The test function that a pytest item belongs to: its node id without the parameters."""
+    """Return the id of the test function of a pytest item: its node id without parameters."""
     file, separator, name = nodeid.partition("::")
     return file + separator + name.partition("[")[0]
 
 
-test_id.__test__ = False  # type: ignore[attr-defined]  # pytest would collect it where it is imported
+test_id.__test__ = False  # type: ignore[attr-defined]  # or pytest would collect it in test modules that import it
 
 
 class Watcher:
-    """A pytest plugin that names the running test to coverage.py, and keeps what became of it.
+    """A pytest plugin that tells coverage.py the running test, and records its outcome.
 
     Args:
-        coverage: it measures already.
-        ignored: test files that are not collected.
+        coverage: the running measurement.
+        ignored: test files to skip.
 
     Attributes:
-        tests: of each test function its `file` (absolute), `line`, number of `cases`, `outcome` and `message`.
-        broken: of each file that could not be collected the error.
+        tests: for each test function its `file` (absolute), `line`, number of `cases`, `outcome` and `message`.
+        broken: the error of each file that could not be collected.
     """
 
     def __init__(self, coverage: Coverage, ignored: Collection[str] = ()) -> None:
@@ -53,14 +54,17 @@ class Watcher:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_load_initial_conftests(self, early_config: pytest.Config) -> Generator[None, object, object]:
-        """Switch pytest-cov off: it would measure in our place. It looks at its options in this hook, before others."""
+        """Disable pytest-cov, which would replace this measurement.
+
+        pytest-cov reads its options in this hook, so they are set before its implementation runs.
+        """
         if hasattr(early_config.known_args_namespace, "no_cov"):
             early_config.known_args_namespace.no_cov = True
         return (yield)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_configure(self, config: pytest.Config) -> None:
-        """Run all tests, in this process."""
+        """Configure pytest to run all tests, in this process."""
         config.option.maxfail = 0
         config.option.continue_on_collection_errors = True
         if hasattr(config.option, "dist"):
@@ -68,7 +72,7 @@ class Watcher:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_ignore_collect(self, collection_path: Path) -> Generator[None, bool | None, bool | None]:
-        """Leave files out, whatever the hooks of the project answer (one that answers False overrides `--ignore`)."""
+        """Skip ignored files, whatever other hooks return (a hook that returns False overrides `--ignore`)."""
         answer = yield
         return True if os.path.realpath(collection_path) in self._ignored else answer
 
@@ -83,24 +87,26 @@ class Watcher:
         try:
             return (yield)
         finally:
-            if sys.gettrace() is not before:  # a test that traces would end the measurement of all later ones
+            if (
+                sys.gettrace() is not before
+            ):  # a test that sets a trace function would end the measurement of all later tests
                 sys.settrace(before)
             self._coverage.switch_context("")
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Keep the worst outcome of a test function."""
+        """Store the worst outcome of a test function."""
         seen = self.tests.get(test_id(report.nodeid))
         if seen is not None and WORST.index(report.outcome) > WORST.index(seen["outcome"]):
             seen |= {"outcome": report.outcome, "message": _message(report)}
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Keep the error of a file that cannot be imported."""
+        """Store the error of a file that cannot be imported."""
         if report.failed:
             self.broken[report.nodeid] = _message(report)
 
 
 def _message(report: pytest.TestReport | pytest.CollectReport) -> str:
-    """Why a test failed or was skipped, in one line."""
+    """Return why a test failed or was skipped, in one line."""
     if isinstance(report.longrepr, tuple):
         return report.longrepr[2]
     crash = getattr(report.longrepr, "reprcrash", None)
@@ -110,12 +116,11 @@ def _message(report: pytest.TestReport | pytest.CollectReport) -> str:
 
 
 def main(request: str) -> None:
-    """Run pytest as a request says, and write what came of it.
+    """Run pytest as requested, and write the results.
 
     Args:
-        request: a JSON object: `path` (folders for `sys.path`), `files` (that are measured), `ignored`
-            (test files), `data` (file of coverage.py), `result` (JSON file with `code`, `tests` and `broken`),
-            `arguments` (of pytest).
+        request: a JSON object: `path` (folders for `sys.path`), `files` (to measure), `ignored` (test files), `data`
+            (file of coverage.py), `result` (JSON file with `code`, `tests` and `broken`), `arguments` (of pytest).
     """
     import coverage
 

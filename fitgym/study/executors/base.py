@@ -1,4 +1,4 @@
-"""What an executor is: it has runs made somewhere and says when each has ended."""
+"""Base class of executors, which make the runs of a study and report their ends."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ __all__ = ["Executor", "executors"]
 
 
 def executors() -> Registry[Executor]:
-    """The executors that can be named on the command line."""
+    """Return the registry of executors, which can be named on the command line."""
     return Registry("fitgym.study.executors", Executor, "executor")
 
 
 class Executor(ABC):
-    """Has runs made. A run is `fitgym.study.cell.run`, which writes its own record, wherever it is executed.
+    """Makes runs. A run is `fitgym.study.cell.run`, which writes its own record, wherever it is executed.
 
     Args:
-        workers: how many runs are made at a time, None for as many as there are cores.
-        address: of the cluster, for executors that have one.
+        workers: number of parallel runs, None for the number of cores.
+        address: of the cluster, for executors that use one.
     """
 
     def __init__(self, workers: int | None = None, address: str = "") -> None:
@@ -31,15 +31,15 @@ class Executor(ABC):
 
     @abstractmethod
     def run(self, cells: Sequence[Cell], folder: Path) -> Iterator[Cell]:
-        """Make these runs, and give back each as soon as it has ended and its record is there.
+        """Make these runs, and yield each as soon as it has ended and its record is written.
 
-        A run whose process dies costs no other one: it has a record that says so.
+        If the process of a run dies, only that run is lost: its record contains the reason.
 
         Args:
             cells: in the order in which they begin.
-            folder: of the study; every process that makes runs must see it under this name.
+            folder: of the study; every process that makes runs must have access to it under this path.
 
         Raises:
-            OSError: records cannot be written, because the disk is full or the folder is gone. The runs that have no record
-                can be made later.
+            OSError: records cannot be written, because the disk is full or the folder has been removed. Runs without a
+                record can be made later.
         """

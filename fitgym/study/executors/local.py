@@ -1,4 +1,4 @@
-"""Processes of this machine, as many as there are cores; a process that dies costs its run only."""
+"""Processes of this machine, by default as many as there are cores; if a process dies, only its run is lost."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from fitgym.study.plan import Cell
 __all__ = ["Local"]
 
 _AHEAD = 2
-"""Runs handed over for each worker, so that none waits for this process; the others wait here, which costs no memory."""
+"""Runs submitted per worker, so that no worker waits for this process; the others wait here, which costs no memory."""
 
 
 class Local(Executor):
-    """joblib's worker processes (loky; extra `study`)."""
+    """joblib's worker processes on this machine (loky; extra `study`)."""
 
     def run(self, cells: Sequence[Cell], folder: Path) -> Iterator[Cell]:
-        """In as many processes as there are workers.
+        """Make the runs in as many processes as there are workers.
 
-        When a process dies the pool has to be given up with all that it was doing. Those runs are made once more, each alone,
-        so that the one that kills its process is found; its record then says that it did.
+        When a process dies, the pool and all its current runs must be abandoned. These runs are repeated one by one, to
+        find the one that kills its process; its record then contains the reason.
         """
         workers = self.workers or os.cpu_count() or 1
         waiting = iter(cells)
@@ -39,9 +39,9 @@ class Local(Executor):
                 yield cell
 
     def _until_broken(self, waiting: Iterator[Cell], folder: Path, workers: int) -> Generator[Cell, None, list[Cell]]:
-        """Give back runs as they end; when a process has died, return those that were handed over, else none."""
+        """Yield runs as they end; if a process dies, return the submitted runs, else none."""
         asked: dict[Future[str], Cell] = {}
-        taken: dict[str, Cell] = {}  # more than was asked for, where handing over has failed already
+        taken: dict[str, Cell] = {}  # includes a run whose submission failed
         try:
             with _Workers(workers) as pool:
                 while True:
@@ -58,7 +58,7 @@ class Local(Executor):
 
 
 def _alone(cell: Cell, folder: Path) -> None:
-    """Make a run in a process of its own, and write down that it has none if that process dies."""
+    """Make a run in a separate process, and write a record with the reason if that process dies."""
     if place(folder, cell.id).exists():
         return
     try:
@@ -77,7 +77,7 @@ class _Workers:
         self._last: Future[str] | None = None
 
     def submit(self, cell: Cell, folder: Path) -> Future[str]:
-        """Have a run made."""
+        """Submit a run."""
         future: Future[str] = self._pool.submit(run, cell, folder)
         self._last = future
         return future
@@ -86,10 +86,10 @@ class _Workers:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Wait until the pool's thread has taken up what it was given, the last run last, or for a second; then kill.
+        """Wait until the pool's thread has taken all submitted runs, or for a second; then kill the processes.
 
-        Killed before, it looks for what is not there any more and dies with a KeyError on the screen (loky 3.6, in
-        `add_call_item_to_queue`), and what it would have tidied up stays.
+        If the pool is killed earlier, its thread fails with a visible KeyError (loky 3.6, in `add_call_item_to_queue`),
+        and its cleanup is skipped.
         """
         last, given_up = self._last, time.monotonic() + 1
         while last and not (last.running() or last.done()) and time.monotonic() < given_up:
@@ -100,9 +100,9 @@ class _Workers:
 def _pool(workers: int) -> Any:
     from joblib.externals.loky import ProcessPoolExecutor
 
-    # Each run has a worker process of its own for the subject, so more threads than processes only get in each other's way.
+    # Each run has its own worker process for the subject, so more threads than processes would only compete for cores.
     threads = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
-    # Without an end of their own the processes would wait for runs for ever if this process is killed.
+    # If this process is killed, the workers must end too, or they would wait for runs forever.
     return ProcessPoolExecutor(
         workers, env=dict.fromkeys(threads, "1"), initializer=die_with_parent, initargs=(os.getpid(),)
     )

@@ -1,4 +1,4 @@
-"""A Ray cluster: this machine, or any number of them."""
+"""A Ray cluster of one or more machines."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ _AHEAD = 2
 
 
 class Ray(Executor):
-    """Ray tasks (extra `ray`).
+    """Tasks of a Ray cluster (extra `ray`).
 
-    The address is that of a cluster, such as `ray://head:10001` or `auto`; without one a cluster is started on this machine
-    and ended with the study. A task brings its record back, so nodes need not share a file system with this process.
+    The address is that of a cluster, such as `ray://head:10001` or `auto`. Without one, a cluster is started on this
+    machine and stopped at the end of the study. A task returns its record, so nodes need not share a file system with
+    this process.
     """
 
     def run(self, cells: Sequence[Cell], folder: Path) -> Iterator[Cell]:
-        """As many at a time as the cluster has cores, or as there are workers."""
+        """Make as many runs in parallel as there are workers, by default the number of cores of the cluster."""
         with connected(self.address, self.workers) as ray:
             workers = self.workers or int(ray.cluster_resources().get("CPU", 1))
             for cell, text in tasks(ray, _made, cells, workers * _AHEAD):

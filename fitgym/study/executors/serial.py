@@ -13,10 +13,10 @@ __all__ = ["Serial"]
 
 
 class Serial(Executor):
-    """For small studies, for debugging, and to compare the others with."""
+    """Runs in this process; for small studies, for debugging, and for comparison with the other executors."""
 
     def run(self, cells: Sequence[Cell], folder: Path) -> Iterator[Cell]:
-        """One after the other; a run that ends the process ends the study, until it is resumed."""
+        """Make one run after the other; a run that ends the process interrupts the study, which can be resumed."""
         for cell in cells:
             run(cell, folder)
             yield cell

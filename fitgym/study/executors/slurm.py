@@ -21,18 +21,18 @@ _MINUTES = 24 * 60
 class Slurm(Executor):
     """Jobs of SLURM (extra `slurm`), each with many runs one after the other.
 
-    The address is what submitit calls the cluster: `slurm` unless it is said, `local` for processes of this machine and
-    `debug` for this process, both without SLURM; then, after a colon, the partition: `slurm:short`. All nodes must see the
-    folder of the study. A job that is requeued goes on with the runs that have no record.
+    The address is submitit's name of the cluster: `slurm` by default, `local` for processes of this machine and `debug`
+    for this process, both without SLURM. A partition may follow after a colon: `slurm:short`. All nodes must have
+    access to the folder of the study. A job that is requeued continues with the runs that have no record.
     """
 
     def run(self, cells: Sequence[Cell], folder: Path) -> Iterator[Cell]:
-        """As many jobs as there are workers (8 unless it is said)."""
+        """Make the runs in as many jobs as there are workers (by default 8)."""
         import submitit
 
         cluster, _, partition = (self.address or "slurm").partition(":")
         if cluster not in ("slurm", "local", "debug"):
-            raise InputError(f"the address is '{self.address}', expected slurm, slurm:PARTITION, local or debug")
+            raise InputError(f"the address is '{self.address}'; expected slurm, slurm:PARTITION, local or debug")
         jobs = min(self.workers or 8, len(cells)) or 1
         executor = submitit.AutoExecutor(folder / "jobs", cluster=cluster)
         executor.update_parameters(timeout_min=_MINUTES, cpus_per_task=1, name="fitgym")
@@ -40,7 +40,7 @@ class Slurm(Executor):
             executor.update_parameters(slurm_partition=partition)
         if cluster == "slurm":
             executor.update_parameters(slurm_array_parallelism=jobs)
-        # Dealt out one by one, so that a job has runs of every arm and none is much longer than the others.
+        # Distribute the runs in turn, so that every job has runs of all arms and all jobs take about equally long.
         hands = [list(cells[start::jobs]) for start in range(jobs)]
         with executor.batch():
             submitted = [executor.submit(_Hand(hand, str(folder.resolve()))) for hand in hands]
@@ -61,14 +61,14 @@ class _Hand:
         return len(self.cells)
 
     def checkpoint(self) -> Any:
-        """What submitit submits when the job has reached its time: the same once more."""
+        """Return the job that submitit submits when the time limit is reached: the same job again."""
         from submitit.helpers import DelayedSubmission
 
         return DelayedSubmission(self)
 
 
 def _ended(jobs: list[tuple[Any, list[Cell]]], folder: Path) -> Iterator[Cell]:
-    """The runs, as their records appear; those of a job that has ended without them are lost."""
+    """Yield the runs as their records appear; runs without a record at the end of their job are lost."""
     open_ = [(job, list(hand)) for job, hand in jobs]
     while open_:
         left = []

@@ -1,4 +1,4 @@
-"""Trials: each file defines one kind of run that a study can be made of.
+"""Trials: each file defines one kind of run for studies.
 
 `fitgym.study.plan` and `fitgym.study.cell` load them by name.
 """

@@ -1,4 +1,4 @@
-"""What trials with an environment and an agent share: a setting of a run instead of settings of their own."""
+"""Base class of trials with an environment and an agent, whose settings include the environment's options."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from fitgym.study.trials.base import Trial, about, convert
 __all__ = ["SettingTrial"]
 
 _NOT_SETTINGS = {*Options.local, "budget", "render_mode", "executor"}
-"""Options of environments that a study file says elsewhere, or not at all."""
+"""Options of environments that a study file sets elsewhere, or not at all."""
 
 
 @dataclass(frozen=True)
 class SettingTrial(Trial):
-    """A trial of an agent in an environment. Its settings are its own, those of this class, and the environment's options.
+    """A trial of an agent in an environment; the options of the environment are also settings of the trial.
 
     Attributes:
         env: id of the environment.
         agent: `name` or `name:argument`; "" for the environment's default, "own" for the goal's own fitness function in
             every step (current practice), "all" for all of the goal's fitness functions together.
-        options: of the environment; no setting by that name, each is one.
+        options: of the environment; not a setting itself, but each option is one.
     """
 
     env: str = DEFAULT_ENV
@@ -35,7 +35,7 @@ class SettingTrial(Trial):
 
     @classmethod
     def settings(cls, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """Its own settings and the options of the environment that is given, with their defaults.
+        """Return its own settings and the options of the given environment, with their defaults.
 
         Raises:
             InputError: there is no such environment; the message begins with `env` and a colon.
@@ -49,7 +49,7 @@ class SettingTrial(Trial):
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> Self:
-        """The trial with these settings, see `Trial.of`."""
+        """Return the trial with these settings, see `Trial.of`."""
         own = {name: value for name, value in super().settings().items() if name != "options"}
         mine = {name: convert(name, value, type(own[name])) for name, value in settings.items() if name in own}
         usual = cls.settings(settings)
@@ -57,7 +57,7 @@ class SettingTrial(Trial):
         return cls(**mine, options=options)
 
     def setting(self, subject: str, seed: int, budget: str, path: str | None) -> Setting:
-        """The setting of one run."""
+        """Return the setting of one run."""
         options = dict(self.options)
         if path is not None and has_subject(self.env):
             options["path"] = path
@@ -70,29 +70,29 @@ class SettingTrial(Trial):
         return resolved(Setting(env=self.env, subject=subject, agent=agent, seed=seed, budget=own, options=options))
 
     def check(self, budget: str) -> None:
-        """The environment must have these options, and the agent must be able to act there."""
+        """Check that the environment has these options, and that the agent can act in it."""
         blank = Setting(env=self.env, options=self.options)
-        _blamed(blank)
+        _check_options(blank)
         with about("agent"):
             check(self.setting("", 0, budget, None))
 
     def check_subject(self, subject: str, path: str | None) -> None:
-        """The subject must be there if the environment has one."""
+        """Check that the subject exists if the environment has one."""
         if has_subject(self.env):
             super().check_subject(subject, path)
         elif subject:
-            raise InputError(f"environment '{self.env}' has no subject: use the empty text '' for it")
+            raise InputError(f"environment '{self.env}' has no subject; use the empty text '' for it")
 
     def estimate(self, budget: str) -> float:
-        """Test cases that are run on mutants take ten times as long."""
+        """Return the estimated seconds of a run; test cases that are run on mutants take ten times as long."""
         found = Budget.parse(budget)
         if found.unit == "s" or self.options.get("goal") != "strong_mutation":
             return super().estimate(budget)
         return super().estimate(str(Budget(10 * found.amount, found.unit)))
 
 
-def _blamed(setting: Setting) -> None:
-    """Make the environment of a setting; what is wrong is said with the name of the option.
+def _check_options(setting: Setting) -> None:
+    """Create the environment of a setting; name the wrong option in the error.
 
     Raises:
         InputError: the options cannot be used; the message begins with the name of one and a colon.

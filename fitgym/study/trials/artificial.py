@@ -1,4 +1,4 @@
-"""A search on an artificial problem: targets that are formulas, no subject and no worker."""
+"""A search on an artificial problem: targets are formulas, without a subject or worker."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ __all__ = ["Artificial"]
 class Artificial(Trial):
     """One run of a search on an artificial problem.
 
-    Its subjects are problems: `gradient:30`, or several groups as in `gradient:10+infeasible:100`. The optima of a problem
-    are drawn from the seed, the same for every arm.
+    Its subjects are problems: `gradient:30`, or several groups as in `gradient:10+infeasible:100`. The optima of a
+    problem are drawn from the seed, the same for every arm.
 
     Attributes:
         search: algorithm with options.
-        population: individuals, unless `search` says so.
+        population: number of individuals, unless `search` sets it.
     """
 
     search: str = "mio:population=1"
@@ -36,23 +36,23 @@ class Artificial(Trial):
     units: ClassVar[str] = "x"
 
     def check(self, budget: str) -> None:
-        """The algorithm must be known."""
+        """Check that the algorithm exists."""
         with about("search"):
             parse_search(self.search)
 
     def check_subject(self, subject: str, path: str | None) -> None:
-        """It must be a problem with targets."""
+        """Check that the subject is a problem with targets."""
         Problem.draw(_groups(subject), 0)
 
     def estimate(self, budget: str) -> float:
-        """Formulas are quick: 50 us for each evaluation."""
+        """Return the estimated seconds of a run: 50 us for each evaluation of formulas."""
         return 5e-5 * Budget.parse(budget).amount
 
     def measure(self, subject: str, seed: int, budget: str, path: str | None) -> Measured:
-        """Search until everything feasible is covered or the budget is used up.
+        """Search until every feasible target is covered or the budget is used up.
 
-        Measured are `covered`, the share of the feasible targets; the `area` under it over the evaluations (its mean,
-        as if a run that covers everything went on to its budget); and `evaluations`.
+        The measures are `covered`, the share of the feasible targets; the `area` under it over the evaluations (its
+        mean, as if a run that covers everything continued to its budget); and `evaluations`.
         """
         began = time.monotonic()
         limit = int(Budget.parse(budget).amount)
@@ -82,10 +82,10 @@ class Artificial(Trial):
 
 
 def _groups(subject: str) -> dict[str, int]:
-    """The groups of a problem.
+    """Return the groups of a problem.
 
     Raises:
-        InputError: the text is none, or no target of it can be covered.
+        InputError: the text is not a problem, or no target of it can be covered.
     """
     groups: dict[str, int] = {}
     for part in subject.split("+"):
@@ -94,9 +94,9 @@ def _groups(subject: str) -> dict[str, int]:
             raise UnknownName("kind of targets", kind, KINDS)
         if not (colon and size.isdecimal() and int(size) > 0) or kind in groups:
             raise InputError(
-                f"'{subject}' is no problem: expected groups of targets such as gradient:10+infeasible:100"
+                f"'{subject}' is not a problem; expected groups of targets such as gradient:10+infeasible:100"
             )
         groups[kind] = int(size)
     if set(groups) == {"infeasible"}:
-        raise InputError(f"'{subject}' has nothing that can be covered: add a group such as gradient:10")
+        raise InputError(f"'{subject}' has no target that can be covered; add a group such as gradient:10")
     return groups

@@ -1,4 +1,4 @@
-"""What a trial is: one kind of run, with its settings, whose result depends on nothing but these, subject and seed."""
+"""Base class of trials: one kind of run, whose result depends only on its settings, subject, seed and budget."""
 
 from __future__ import annotations
 
@@ -19,23 +19,24 @@ __all__ = ["Measured", "Trial", "about", "compared", "convert", "trials"]
 
 _START_S = 0.5
 _EXECUTION_S = 0.002
-"""What a test case costs in a search, with everything that belongs to it; measured on two small cores."""
+"""Seconds per test case in a search, including all other work; measured on two small cores."""
 
 
 def trials() -> Registry[Trial]:
-    """The kinds of runs that a study file can name."""
+    """Return the registry of trials, which a study file can name."""
     return Registry("fitgym.study.trials", Trial, "kind of trial")
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What one run gave, as JSON-ready values.
+    """The result of one run, as JSON-ready values.
 
     Attributes:
-        measures: numbers by name; those that `Trial.metrics` promises, and more. The same in every process.
-        series: by name, one value for each step of the run, and one before them for what has a value at the start.
-        run: what is needed to repeat it.
-        seconds: wall clock by what it was spent on. No comparison of results looks at these.
+        measures: numbers by name; those declared in `Trial.metrics`, and more. The same in every process.
+        series: by name, one value for each step of the run; quantities with an initial value have one more at the
+            start.
+        run: the data needed to repeat it.
+        seconds: wall time by activity. Comparisons of results ignore it.
     """
 
     measures: dict[str, float]
@@ -49,12 +50,12 @@ class Trial(ABC):
     """One kind of run. The fields of the subclass, a frozen dataclass, are its settings; each has a default.
 
     Attributes:
-        metrics: what is measured, and whether more of it is better (True) or less; the first is what is compared unless a
-            study declares another one.
-        likelihoods: those of the metrics that are 1 or 0, such as whether a fault is detected: over several seeds their mean
-            says something, and their median nothing.
-        course: name of the series that tells how the first metric grows during a run, "" if none does.
-        units: of budgets that the trial can keep, of `s`, `x` and `g`.
+        metrics: names of measures, and whether more is better (True) or less; the first is compared unless a study
+            declares another one.
+        likelihoods: the metrics that are 1 or 0, such as whether a fault is detected. They are averaged over several
+            seeds, because their median is not informative.
+        course: name of the series that records the first metric during a run, "" if there is none.
+        units: of supported budgets, out of `s`, `x` and `g`.
     """
 
     metrics: ClassVar[dict[str, bool]]
@@ -63,25 +64,25 @@ class Trial(ABC):
     units: ClassVar[str] = "xg"
 
     def check(self, budget: str) -> None:
-        """See to it that the settings can be used, without running anything.
+        """Check the settings without running anything.
 
         Raises:
-            InputError: they cannot; the message begins with the name of the setting and a colon.
+            InputError: they cannot be used; the message begins with the name of the setting and a colon.
         """
         return
 
     def check_subject(self, subject: str, path: str | None) -> None:
-        """See to it that the subject can be found, without importing it.
+        """Check that the subject can be found, without importing it.
 
         Raises:
-            InputError: it cannot.
+            InputError: it cannot be found.
         """
         from fitgym.subject.source import locate
 
         locate(subject, path)
 
     def estimate(self, budget: str) -> float:
-        """Seconds that a run takes on one core, roughly: subjects differ by a factor of ten."""
+        """Return a rough estimate of the seconds of a run on one core; subjects differ by a factor of ten."""
         found = Budget.parse(budget)
         if found.unit == "s":
             return found.amount
@@ -93,18 +94,18 @@ class Trial(ABC):
         """Make the run.
 
         Raises:
-            FitgymError: there is nothing to measure, and why.
+            FitgymError: there is nothing to measure; the message has the reason.
         """
 
     def check_again(self, record: Mapping[str, Any], path: str | None) -> Repetition:
-        """Make the run again and compare every field with the record.
+        """Repeat the run and compare every field with the record.
 
         Args:
             record: of `fitgym.study.cell`.
             path: as for `measure`.
 
         Raises:
-            FitgymError: the run cannot be made again.
+            FitgymError: the run cannot be repeated.
         """
         if not Budget.parse(record["budget"]).deterministic:
             raise InputError(f"{TIMED}, and a trial '{record['trial']}' has none")
@@ -113,17 +114,17 @@ class Trial(ABC):
 
     @classmethod
     def settings(cls, given: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """The names of the settings with their defaults.
+        """Return the names of the settings with their defaults.
 
         Args:
-            given: what a study says already; the settings of some trials depend on it.
+            given: settings of the study; the settings of some trials depend on them.
         """
         blank = cls()
         return {each.name: getattr(blank, each.name) for each in dataclasses.fields(cls)}
 
     @classmethod
     def of(cls, settings: Mapping[str, Any]) -> Self:
-        """The trial with these settings.
+        """Return the trial with these settings.
 
         Raises:
             InputError: a value is of another type or out of range; the message begins with the name and a colon.
@@ -133,10 +134,10 @@ class Trial(ABC):
 
 
 def convert(name: str, value: Any, kind: Any) -> Any:
-    """The value of a setting, checked against its type.
+    """Return the value of a setting, checked against its type.
 
     Raises:
-        InputError: it does not fit; the message begins with the name and a colon.
+        InputError: it does not match; the message begins with the name and a colon.
     """
     try:
         return checked(name, value, kind)
@@ -145,7 +146,7 @@ def convert(name: str, value: Any, kind: Any) -> Any:
 
 
 def compared(record: Mapping[str, Any], made: Mapping[str, Any]) -> Repetition:
-    """What `Measured` says of the new run beside the record of the old one; no field of `UNCHECKED` counts.
+    """Compare the `Measured` of the new run with the record of the old one; fields of `UNCHECKED` do not count.
 
     Args:
         record: of `fitgym.study.cell`.
@@ -159,7 +160,7 @@ def compared(record: Mapping[str, Any], made: Mapping[str, Any]) -> Repetition:
 
 @contextmanager
 def about(setting: str) -> Iterator[None]:
-    """Say in an error which setting it is about."""
+    """Prefix errors with the name of a setting."""
     try:
         yield
     except FitgymError as problem:

@@ -29,8 +29,8 @@ class Episode(SettingTrial):
     """One run of an agent.
 
     Attributes:
-        env, agent: see `SettingTrial`; the options of the environment are settings too.
-        suite: finish the suite too, which takes a while, and keep its text in the record.
+        env, agent: see `SettingTrial`; the options of the environment are settings as well.
+        suite: also finish the suite, which takes a while, and keep its text in the record.
     """
 
     suite: bool = False
@@ -42,8 +42,8 @@ class Episode(SettingTrial):
     def measure(self, subject: str, seed: int, budget: str, path: str | None) -> Measured:
         """Play the episode to its end.
 
-        Measured are `value` of the goal, the sum of `rewards`, the `area` under the value over the executions (the mean value
-        while the run lasted), `executions`, `generations` and `steps`.
+        The measures are `value` of the goal, the sum of `rewards`, the `area` under the value over the executions (the
+        mean value during the run), `executions`, `generations` and `steps`.
         """
         setting, spent = self.setting(subject, seed, budget, path), Budget.parse(budget)
         began = time.monotonic()
@@ -57,7 +57,7 @@ class Episode(SettingTrial):
                 hooks.append(Deadline(inner.deadline))
             played = play(agent_of(setting, env), env, seed=seed, hooks=hooks)
             ended = time.monotonic()
-            stages = getattr(inner, "timings", {})  # which an environment without a search has not
+            stages = getattr(inner, "timings", {})  # environments without a search have no timings
             timings = {name: stages[name] for name in ("execute", "measure", "search") if name in stages}
             run = written(env, setting, played.info)
             if self.suite and isinstance(inner, SearchEnv) and inner.engine is not None:
@@ -88,8 +88,8 @@ class Episode(SettingTrial):
     def check_again(self, record: Mapping[str, Any], path: str | None) -> Repetition:
         """Play the episode again, with the same agent.
 
-        With a budget in seconds, or an agent whose folder is gone, the recorded decisions are taken again. The suite, if
-        there is one, is then run in a fresh interpreter, and the series stay unchecked.
+        With a budget in seconds, or an agent whose folder is missing, the recorded decisions are repeated. The suite,
+        if there is one, is then run in a fresh interpreter, and the series stay unchecked.
         """
         timed = not Budget.parse(record["budget"]).deterministic
         if not timed and not is_absent(self.agent):
@@ -103,7 +103,7 @@ class Episode(SettingTrial):
         return Repetition((*found.differences, *self._claims(record)), unchecked)
 
     def _claims(self, record: Mapping[str, Any]) -> list[str]:
-        """Differences between what a record claims and its own run."""
+        """Return the differences between the measures of a record and its own run."""
         run, measures, series = record["run"], record["measures"], record["series"]
         claimed = {
             "subject": record["subject"],
@@ -127,7 +127,7 @@ class Episode(SettingTrial):
             meant = self.setting(record["subject"], record["seed"], record["budget"], None)
             for name in ("env", "agent", "budget"):
                 claimed[name], found[name] = getattr(meant, name), run[name]
-            if not meant.budget:  # an environment without a budget has its own end
+            if not meant.budget:  # episodes of an environment without a budget end by themselves
                 del claimed["budget"], found["budget"]
             options = {**self.settings(record["settings"]), **plain(dict(meant.options))}
             for name, value in run["options"].items():

@@ -1,4 +1,4 @@
-"""A fault: a suite is generated for the fixed version of a subject and run on the buggy one."""
+"""A fault: generate a suite for the fixed version of a subject and run it on the buggy one."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Fault(SettingTrial):
     Its subjects are the ids of a list of faults, and its path is that list.
 
     Attributes:
-        env, agent: see `SettingTrial`; the options of the environment are settings too.
+        env, agent: see `SettingTrial`; the options of the environment are settings as well.
     """
 
     metrics: ClassVar[dict[str, bool]] = {"detected": True, "failing": True, "value": True}
@@ -38,24 +38,27 @@ class Fault(SettingTrial):
     units: ClassVar[str] = "xgs"
 
     def check(self, budget: str) -> None:
-        """As for every environment with an agent; there must be a subject, so that there is a suite."""
+        """Check the settings; the environment must have a subject, because a suite is needed."""
         super().check(budget)
         if not has_subject(self.env):
-            raise InputError(f"env: environment '{self.env}' has no subject, so it gives no suite")
+            raise InputError(
+                f"env: environment '{self.env}' has no subject, so no suite can be generated; use an "
+                "environment with a subject"
+            )
 
     def check_subject(self, subject: str, path: str | None) -> None:
-        """It must be in the list; nothing is installed yet."""
+        """Check that the fault is in the list; nothing is installed yet."""
         _pair(subject, path)
 
     def estimate(self, budget: str) -> float:
-        """To finish a suite and to run it eight times comes on top."""
+        """Return the estimated seconds of a run, including finishing the suite and running it eight times."""
         return super().estimate(budget) + 10.0
 
     def measure(self, subject: str, seed: int, budget: str, path: str | None) -> Measured:
-        """Generate, run on both versions.
+        """Generate a suite for the fixed version, and run it on both versions.
 
-        Measured are `detected`, 1 or 0, whose mean over the seeds is the likelihood of detection; `failing` tests; `tests` and
-        `flaky`, see `fitgym.study.faults.Detection`; and `value`, how far the goal was reached.
+        The measures are `detected`, 1 or 0, whose mean over the seeds is the likelihood of detection; `failing` tests;
+        `tests` and `flaky`, see `fitgym.study.faults.Detection`; and `value` of the goal.
         """
         began = time.monotonic()
         pair = _pair(subject, path)
@@ -85,8 +88,8 @@ class Fault(SettingTrial):
     def check_again(self, record: Mapping[str, Any], path: str | None) -> Repetition:
         """Generate the suite again and run it on both versions.
 
-        With a budget in seconds the recorded decisions are taken again on the fixed version, and the recorded suite is run
-        on both.
+        With a budget in seconds, the recorded decisions are repeated on the fixed version, and the recorded suite is
+        run on both.
         """
         if Budget.parse(record["budget"]).deterministic:
             return super().check_again(record, path)
@@ -101,14 +104,14 @@ class Fault(SettingTrial):
 
 
 def _pair(subject: str, path: str | None) -> Pair:
-    """The fault with this id.
+    """Return the fault with this id.
 
     Raises:
         UnknownName: the list has none.
         InputError: there is no list.
     """
     if path is None:
-        raise InputError(f"no list says what '{subject}' is: give the file with the faults as path")
+        raise InputError(f"there is no list of faults for '{subject}'; give the file with the faults as path")
     faults = load(Path(path))
     if subject not in faults:
         raise UnknownName("fault", subject, faults)

@@ -1,4 +1,4 @@
-"""A search by itself: fitness functions that stay the same, no environment and no agent."""
+"""A search alone: fixed fitness functions, without an environment or agent."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from fitgym.testcase.rates import RATES
 
 __all__ = ["SearchTrial"]
 
-_IDLE = 200  # generations in a row that execute nothing, after which there is nothing left to find
+_IDLE = 200  # consecutive generations without a new execution, after which the search stops
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,9 +29,9 @@ class SearchTrial(EngineOptions, Trial):
 
     Attributes:
         search, smart, secondary, population: see `fitgym.run.setting.EngineOptions`.
-        fitness: the functions that guide it and by which its suite is judged, joined by +.
-        rates: what test cases are made of, a name in `fitgym.testcase.rates.RATES`: "fitgym", or "one_call" for a single call
-            with random numbers that take nothing from the subject.
+        fitness: the functions that guide the search and measure its suite, joined by +.
+        rates: the rates of test generation, a name in `fitgym.testcase.rates.RATES`: "fitgym", or "one_call" for a
+            single call with random numbers and no constants of the subject.
     """
 
     fitness: str = "branch"
@@ -48,30 +48,37 @@ class SearchTrial(EngineOptions, Trial):
     units: ClassVar[str] = "xgs"
 
     def check(self, budget: str) -> None:
-        """The names must be known, and something must be to be covered."""
+        """Check that the names exist, and that a fitness function has targets known beforehand."""
         with about("search"):
             parse_search(self.search)
         with about("secondary"):
             SECONDARY.load(self.secondary)
         with about("fitness"):
             if not any(not FITNESS.load(name).dynamic for name in self.fitness.split("+")):
-                raise InputError(f"'{self.fitness}' has no targets that are known beforehand: add branch")
+                raise InputError(f"'{self.fitness}' has no targets that are known before the search; add branch")
         if self.population < 2:
-            raise InputError(f"population: {self.population} is below 2")
+            raise InputError(f"population: {self.population} is below 2; expected at least 2")
         with about("rates"):
             if self.rates not in RATES:
                 raise UnknownName("rates", self.rates, RATES)
 
     def measure(self, subject: str, seed: int, budget: str, path: str | None) -> Measured:
-        """Search until the budget is used up, or 200 generations have found no test case that is new: of one call
-        a subject may have fewer test cases than the budget counts.
+        """Search until the budget is used up, or 200 consecutive generations execute no new test case.
 
-        Measured are `share`, the mean over the fitness functions (those whose targets are known beforehand) of the share of
-        the targets that the suite covers: what the archive holds where the algorithm works with one, else its best suite
-        alone; the share of each function under its name; the `area` under the share after each generation, over the
-        executions; `tests` and `statements` of the suite before it is minimised; `lines_run`, how often it runs a line of the
-        subject, all its test cases together, which stands for the time that it takes; `executions` and `generations`. The
-        series `covered` is the share after each generation.
+        The second condition is needed because a subject may have fewer test cases of one call than the budget allows.
+
+        The measures are:
+
+        - `share`: the mean, over the fitness functions whose targets are known beforehand, of the share of targets that
+          the suite covers. The suite is the archive if the algorithm uses one, otherwise the best suite.
+        - the share of each of these functions, under its name;
+        - `area`: the area under `share` after each generation, over the executions;
+        - `tests` and `statements` of the suite before it is minimised;
+        - `lines_run`: how often the suite runs a line of the subject, summed over its test cases, as a measure of its
+          run time;
+        - `executions` and `generations`.
+
+        The series `covered` is `share` after each generation.
 
         Raises:
             InputError: the subject cannot be used, or the time was over before the first generation.
@@ -102,7 +109,7 @@ class SearchTrial(EngineOptions, Trial):
                 covered.append(statistics.fmean(shares.values()))
                 executions.append(engine.executions)
             if not covered:
-                raise InputError(f"the budget of {budget} ended before the first generation: give more")
+                raise InputError(f"the budget of {budget} ended before the first generation; use a larger budget")
             lines_run = engine.proxies(suite)[:, PROXIES.index("covered_statements")].sum()
         return Measured(
             {

@@ -1,4 +1,4 @@
-"""Dependencies: which statements of a test case use the results of which others."""
+"""Dependencies between the statements of a test case."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["connected", "needed", "without"]
 
 
 def connected(statements: Sequence[Statement]) -> list[list[int]]:
-    """Positions of the statements in parts of which none uses a result of another, each in order."""
+    """Return the positions of the statements as connected components of the dependency graph, each in order."""
     part = list(range(len(statements)))
     for position, statement in enumerate(statements):
         joined = {part[position], *(part[used] for used in statement.refs)}
@@ -19,7 +19,7 @@ def connected(statements: Sequence[Statement]) -> list[list[int]]:
 
 
 def needed(statements: Sequence[Statement], position: int) -> list[int]:
-    """Positions of the statement at `position` and of all it needs directly or indirectly, in order."""
+    """Return the position of a statement and of all statements that it needs directly or indirectly, in order."""
     keep = {position}
     for index in range(position, -1, -1):
         if index in keep:
@@ -28,7 +28,7 @@ def needed(statements: Sequence[Statement], position: int) -> list[int]:
 
 
 def without(statements: Sequence[Statement], position: int) -> list[int]:
-    """Positions that are left when the statement at `position` goes and takes along all that need it."""
+    """Return the positions left after removing the statement at `position` and all statements that need it."""
     gone = {position}
     for index in range(position + 1, len(statements)):
         if any(used in gone for used in statements[index].refs):

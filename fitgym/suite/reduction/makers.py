@@ -1,4 +1,4 @@
-"""Makers: the plainest statements that make an object, to be tried in the place of others."""
+"""Makers: the simplest statements that make an object, as replacements for other statements."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from fitgym.testcase.statement import Statement, StatementTable
 __all__ = ["Means", "makers_of"]
 
 MAKERS = 3
-"""Statements that are tried for each class."""
+"""Maximal number of makers for each class."""
 
 PRIVATE = 10_000
-"""The cost of a private name."""
+"""Extra weight of a private name."""
 
 
 class Means(NamedTuple):
-    """What is known about statements.
+    """Information about statements that reduction needs.
 
     Attributes:
-        table: where they are.
-        operations: of the subject, by id; empty if they are not known.
-        makers: for a class the plainest statements seen that make an object of it from nothing; for "" the plainest ones
-            that need no private name for whatever they make.
+        table: of the statements.
+        operations: of the subject, by id; empty if unknown.
+        makers: for each class, the simplest known statements that make an object of it without other objects. For "",
+            the simplest such statements of any class that use no private name.
     """
 
     table: StatementTable
@@ -33,7 +33,7 @@ class Means(NamedTuple):
     makers: Mapping[str, Sequence[Statement]] = {}
 
     def instead(self, statement: Statement, classes: Iterable[str]) -> list[Statement]:
-        """What may be put in its place where objects of these classes are asked something."""
+        """Return possible replacements for a statement, if objects of these classes are used after it."""
         operation = self.of(statement)
         if operation is not None and _is_private(operation):
             classes = (*classes, "")
@@ -41,18 +41,18 @@ class Means(NamedTuple):
         return [one for one in found if statement.refs or self.costs(one) < self.costs(statement)]
 
     def costs(self, statement: Statement) -> int:
-        """How much a reader has to take in of its arguments; a private name is worth avoiding at any price."""
+        """Return the reading effort of a statement: the weight of its arguments, and `PRIVATE` for a private name."""
         operation = self.of(statement)
         private = operation is not None and _is_private(operation)
         return weight(statement, operation) + PRIVATE * private
 
     def of(self, statement: Statement) -> Operation | None:
-        """The operation of a statement, if it is known."""
+        """Return the operation of a statement, None if unknown."""
         return self.operations[statement.operation] if self.operations else None
 
 
 def makers_of(statements: Iterable[Statement], means: Means) -> dict[str, list[Statement]]:
-    """For each class the plainest of these statements that make an object of it from nothing, at most `MAKERS`."""
+    """Return the simplest statements that make an object of each class without other objects, at most `MAKERS`."""
     found: dict[str, list[Statement]] = {}
     for statement in dict.fromkeys(statements):
         operation = means.of(statement)
@@ -68,5 +68,5 @@ def makers_of(statements: Iterable[Statement], means: Means) -> dict[str, list[S
 
 
 def _is_private(operation: Operation) -> bool:
-    """It is called by a name that is not for others."""
+    """Return whether a part of the operation's name is private."""
     return any(part.startswith("_") and not part.endswith("__") for part in operation.name.split("."))

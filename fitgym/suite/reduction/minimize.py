@@ -1,11 +1,11 @@
-"""Minimisation: from a suite to few short tests that still cover every target.
+"""Minimisation: reduce a suite to few short tests that still cover every target.
 
-One target after the other takes its shortest test, which loses every statement that the target does not need, as in
-EvoSuite; what the shortened test covers besides counts too. A second pass removes whole tests that the others make
-superfluous. A third makes the arguments of what is left plainer.
+For each target in turn, the shortest test that covers it is chosen, and statements that the target does not need are
+deleted, as in EvoSuite. Other targets that the shortened test covers count as covered too. A second pass removes
+redundant tests. A third pass simplifies the arguments of the remaining tests.
 
-The decisions are those of one target at a time, but several targets are worked on in step so that their candidates
-are executed in one batch.
+The result is the same as that of one target at a time. Several targets are processed in parallel, so that their
+candidates are executed in one batch.
 """
 
 from __future__ import annotations
@@ -29,19 +29,20 @@ from fitgym.testcase.statement import StatementTable, TestCase
 __all__ = ["Covered", "Endings", "Kills", "Seen", "minimize"]
 
 Covered = Callable[[Sequence[TestCase]], NDArray[np.bool_]]
-"""Runs test cases and says which targets each covers: booleans of shape `(n_testcases, n_targets)`.
+"""Runs test cases and returns the targets that each covers: booleans of shape `(n_testcases, n_targets)`.
 
-Columns of targets that are discovered on the way may be appended; they are not looked at."""
+Columns of targets discovered in the meantime may be appended; they are ignored.
+"""
 
 Endings = Callable[[Sequence[TestCase]], Sequence[Hashable]]
-"""Says how test cases end that were run: None if they return, else what tells one exception from another."""
+"""Returns the outcome of test cases that were run: None if they return, else a value that identifies the exception."""
 
 
 class Seen(NamedTuple):
-    """What is known of the results of a test case.
+    """Facts about the results of a test case.
 
     Attributes:
-        written: positions of statements whose results can be written down, and how.
+        written: literal forms of results, by the position of the statement.
         iterators: positions of statements whose results are iterators.
     """
 
@@ -50,14 +51,16 @@ class Seen(NamedTuple):
 
 
 Kills = Callable[[Sequence[tuple[TestCase, Sequence[int] | None]]], Sequence[frozenset[int]]]
-"""Runs test cases on mutants of the given numbers, on all that may matter where there is None, and says which of them
-each kills."""
+"""Runs test cases on mutants and returns the mutants that each kills.
+
+Each test case comes with the numbers of the mutants; None means all mutants that it may kill.
+"""
 
 Steps = Generator[list[TestCase], list["_Row"], None]
 Made = TypeVar("Made")
 
-MUTANTS = 12  # that a test has to go on killing at most; each is run with everything that is tried
-WAVE = 16  # targets worked on at once; changes how many executions share a batch, never the result
+MUTANTS = 12  # maximal number of mutants that a test must keep killing; each is run with every proposal
+WAVE = 16  # targets processed in parallel; changes the size of batches, never the result
 
 
 def minimize(
@@ -71,45 +74,50 @@ def minimize(
     operations: Sequence[Operation] = (),
     wave: int = WAVE,
 ) -> list[TestCase]:
-    """Few short test cases that together cover every target that the candidates cover.
+    """Return few short test cases that together cover every target that the candidates cover.
 
-    1. Targets come in the order of their columns; one that is covered by the tests chosen so far is skipped.
-    2. The shortest candidate that covers the target is copied (one that returns before one that raises; of equally
-       short ones that which covers more targets, then the first) and statements are deleted from its end, with what
-       depends on them, as long as the target stays covered. In the end no single statement can be deleted.
-    3. Redundant tests go: a greedy set cover, then every test without which the rest covers as much.
-    4. Every target belongs to the first test that covers it. As long as a test keeps its targets, results of earlier
-       statements are written out where they are used, so that these statements can go; an object that was made from
-       another one is replaced by that one, or by the plainest one of its class; arguments are left out, containers lose
-       elements and literals become shorter and rounder. What a test that returns kills it goes on to
-       kill, where that is looked at. A test of parts that share no result becomes
-       several. Once more redundant tests go.
+    1. Targets are processed in the order of their columns; targets covered by the tests chosen so far are skipped.
+    2. The shortest candidate that covers the target is copied. Candidates that return are preferred to those that
+       raise; among equally short ones, the one that covers more targets, then the first. Statements are deleted from
+       its end, together with their dependents, as long as the target stays covered. In the end no single statement can
+       be deleted.
+    3. Redundant tests are removed: by a greedy set cover, then by dropping every test without which the rest covers as
+       much.
+    4. Every target is assigned to the first test that covers it. Then tests are simplified as long as they cover their
+       targets. Results of earlier statements are replaced by literals, so that these statements can be deleted. An
+       object made from another one is replaced by that one, or by the simplest object of its class. Arguments are left
+       out, containers lose elements, literals become shorter and rounder. A test whose parts share no result is split.
+       Afterwards redundant tests are removed again.
+
+    If `kills` is given, a test that returns must also keep killing its mutants in step 4.
 
     Args:
         candidates: the suite, supplemented from the archive.
-        covered: judges test cases; must be a function of the test case alone. Its own cache decides what an
-            execution costs; the same test case may be asked for again. Once it raises `OutOfBudget` nothing is executed
-            any more: tests being worked on stay as far as they got, the remaining targets take their shortest candidate
-            whole, and the result covers the same. If it does so at once, the candidates are the result.
-        table: where the statements of the candidates are; the shortened statements are added to it.
-        endings: how test cases end. Those that return are preferred, because they can check a value, and stay so; one
-            that raises goes on to raise the same, or comes to return. None treats all alike.
-        seen: what is known of the results of test cases; None knows nothing. May raise `OutOfBudget`.
-        kills: which mutants test cases kill. What a test that returns kills before its arguments are made plainer, and
-            none before it, it goes on to kill, at most `MUTANTS` of them. None asks for nothing like that. May raise
-            `OutOfBudget`.
-        operations: of the subject, by id; arguments then become such as annotations ask for.
-        wave: how many targets are worked on at once.
+        covered: returns the targets of test cases; must be a function of the test case alone. The same test case may be
+            passed again; a cache in `covered` avoids repeated executions. After it raises `OutOfBudget`, nothing is
+            executed any more: tests in progress keep their current form, the remaining targets use their shortest
+            candidate unchanged, and the result still covers every target. If it raises on the first call, the
+            candidates are returned.
+        table: contains the statements of the candidates; shortened statements are added to it.
+        endings: returns the outcomes of test cases. Tests that return are preferred, because they can check a value,
+            and must keep returning. A test that raises must raise the same exception or return. With None, outcomes are
+            ignored.
+        seen: returns facts about the results of test cases; None if there are none. May raise `OutOfBudget`.
+        kills: returns the mutants that test cases kill. A test that returns must keep killing the mutants that it kills
+            before its arguments are simplified and that no earlier test kills, at most `MUTANTS` of them. With None,
+            mutants are ignored. May raise `OutOfBudget`.
+        operations: of the subject, by id; simplified arguments then fit the annotations.
+        wave: number of targets processed in parallel.
 
     Returns:
-        Test cases in the order of the first target that they were chosen for; every one covers a target that no other
-        does, or kills a mutant that no other kills. Candidates without any target are dropped.
+        Test cases in the order of the first target that they were chosen for. Every one covers a target that no other
+        covers, or kills a mutant that no other kills. Candidates without targets are dropped.
 
     References:
         EvoSuite 1.0.7, minimisation of a suite with one pass per goal, collateral coverage skipped.
-        Differs: tests that return are preferred; after the set cover, tests that are superfluous together with later
-        ones are found too; out of time the result is kept as far as it is instead of rolling back to the whole suite;
-        arguments are made plainer.
+        Differs: tests that return are preferred; after the set cover, tests made redundant by later ones are also
+            removed; when the budget runs out, the current result is kept instead of rolling back to the whole suite;
+            arguments are simplified.
     """
     tests = list(dict.fromkeys(testcase for testcase in candidates if testcase))
     if not tests:
@@ -123,29 +131,32 @@ def minimize(
     wanted: NDArray[np.bool_] = np.logical_or.reduce(first, axis=0)
 
     def judge(testcases: Sequence[TestCase], columns: NDArray[np.bool_] | None = None) -> list[_Row]:
-        """What is covered, and how the test cases end."""
+        """Return the coverage and the outcome of test cases."""
         columns = covered(testcases) if columns is None else columns
         ends = [None] * len(testcases) if endings is None else endings(testcases)
         return [_Row(covers, ending) for covers, ending in zip(columns[:, :targets], ends, strict=True)]
 
+    # The shortest candidate of each target; candidates that return are preferred.
     rows = judge(tests, first)
     order = sorted(
         range(len(tests)), key=lambda at: (rows[at].ending is not None, len(tests[at]), -first[at].sum(), at)
     )
     source = {int(t): next(at for at in order if first[at, t]) for t in np.flatnonzero(wanted)}
 
+    # Shorten one candidate per target, `wave` targets in parallel.
     chosen: list[_Reduction] = []
     done = np.zeros(targets, dtype=bool)
     pending = list(source)
     while pending := [target for target in pending if not done[target]]:
         now, pending = pending[:wave], pending[wave:]
         active = [_Reduction(tests[source[t]], [t], rows[source[t]], Means(table)) for t in now]
-        _in_step([(one, one.shorter()) for one in active], judge)
+        _run_in_lockstep([(one, one.shorter()) for one in active], judge)
         for target, one in zip(now, active, strict=True):
             if not done[target]:
                 chosen.append(one)
                 done |= one.row.covers
 
+    # Drop redundant tests, and assign each target to the first test that covers it.
     kept: list[_Reduction] = []
     essential = _essential(chosen, wanted)
     means = Means(table, operations)
@@ -154,20 +165,22 @@ def minimize(
     for one in essential:
         mine = np.flatnonzero(one.row.covers & wanted & ~_union(kept, targets))
         kept.append(_Reduction(one.best, mine.tolist(), one.row, means))
+    # Simplify arguments, split independent parts, and simplify the new parts.
     known = _known([one.best for one in kept], seen)
-    _give_mutants(kept, kills)
+    _assign_mutants(kept, kills)
     for at in range(0, len(kept), wave):
-        _in_step([(one, one.plainer(known[one.best])) for one in kept[at : at + wave]], judge, kills)
+        _run_in_lockstep([(one, one.plainer(known[one.best])) for one in kept[at : at + wave]], judge, kills)
     parts = _split(kept, judge, kills, table)
     for at in range(0, len(parts), wave):
-        _in_step([(one, one.plainer(Seen())) for one in parts[at : at + wave] if one not in kept], judge, kills)
+        _run_in_lockstep([(one, one.plainer(Seen())) for one in parts[at : at + wave] if one not in kept], judge, kills)
     return [one.best for one in _essential(parts, wanted)]
 
 
-def _give_mutants(reductions: Sequence[_Reduction], kills: Kills | None) -> None:
-    """Let every mutant that tests which return kill belong to the first one of them, at most `MUTANTS` to each.
+def _assign_mutants(reductions: Sequence[_Reduction], kills: Kills | None) -> None:
+    """Assign every mutant that returning tests kill to the first of these tests, at most `MUTANTS` to each.
 
-    Those that the fewest tests kill go first: what many kill, tests with other arguments will most likely kill too.
+    Mutants that the fewest tests kill are preferred: a mutant that many tests kill will probably die whatever the
+    arguments are.
     """
     returning = [one for one in reductions if one.row.ending is None]
     if kills is None or not returning:
@@ -185,7 +198,7 @@ def _give_mutants(reductions: Sequence[_Reduction], kills: Kills | None) -> None
 def _known(
     testcases: Sequence[TestCase], seen: Callable[[Sequence[TestCase]], Sequence[Seen]] | None
 ) -> Mapping[TestCase, Seen]:
-    """What is known of the results of the test cases, nothing if there is no time to find out."""
+    """Return facts about the results of the test cases, empty if there is no time."""
     found: Sequence[Seen] = [Seen()] * len(testcases)
     if seen is not None and testcases:
         with contextlib.suppress(OutOfBudget):
@@ -199,7 +212,7 @@ def _split(
     kills: Kills | None,
     table: StatementTable,
 ) -> list[_Reduction]:
-    """The reductions, those of them in parts whose parts cover and kill by themselves what the whole has to."""
+    """Split each reduction into independent parts, if the parts together cover and kill what the whole must."""
     parts = {one.best: [one.kept(part) for part in connected(table.statements(one.best))] for one in reductions}
     asked = {part: sorted(one.mutants) for one in reductions if len(parts[one.best]) > 1 for part in parts[one.best]}
     pending = list(asked)
@@ -227,11 +240,11 @@ def _split(
 
 
 class _Row(NamedTuple):
-    """What a test case does.
+    """The behaviour of a test case.
 
     Attributes:
-        covers: which targets it covers, booleans of shape `(n_targets,)`.
-        ending: how it ends, None if it returns.
+        covers: the targets that it covers, booleans of shape `(n_targets,)`.
+        ending: its outcome, None if it returns.
         kills: mutants that it is known to kill.
     """
 
@@ -241,14 +254,14 @@ class _Row(NamedTuple):
 
 
 class _Reduction:
-    """The reduction of one test case that has to keep some targets, and to end as it does or to return.
+    """The reduction of one test case, which must keep its targets and its outcome, or come to return.
 
     Attributes:
-        best: the smallest test case known to do so; valid at any moment.
-        row: what it does.
-        targets: what it has to keep covered.
-        mutants: what it has to go on killing.
-        means: what is known about statements.
+        best: the smallest valid test case so far; usable at any time.
+        row: the behaviour of `best`.
+        targets: the targets that it must cover.
+        mutants: the mutants that it must kill.
+        means: information about statements.
     """
 
     def __init__(self, testcase: TestCase, targets: Sequence[int], row: _Row, means: Means) -> None:
@@ -260,12 +273,12 @@ class _Reduction:
         self._table = means.table
 
     def shorter(self) -> Steps:
-        """Propose batches of test cases with fewer statements, receive what they do."""
+        """Propose batches of test cases with fewer statements; receive their behaviour."""
         statements = self._table.statements(self.best)
         if len(statements) < 2:
             return
-        # The shortest prefix that covers the target, and each statement with nothing but what it needs: one of these
-        # is usually the answer, so that few deletions remain.
+        # Try every prefix, and each statement with only its dependencies. One of these is usually the answer, so that
+        # few single deletions remain.
         prefixes = [list(range(size)) for size in range(1, len(statements))]
         slices = [needed(statements, position) for position in range(len(statements))]
         slices = [keep for keep in slices if len(keep) < len(statements)]
@@ -273,13 +286,13 @@ class _Reduction:
         yield from self._deleted()
 
     def plainer(self, seen: Seen) -> Steps:
-        """Propose batches of test cases that are plainer, receive what they do.
+        """Propose batches of simpler test cases; receive their behaviour.
 
-        First iterators that nobody uses are drained, so that what they give can be seen, and what is known of earlier
-        results takes their place, so that the statements they came from can go.
+        First, unused iterators are drained, so that their elements can be checked, and earlier results are replaced by
+        literals, so that the statements that made them can be deleted.
         """
         yield from self._first(self._drained(seen.iterators))
-        yield from self._improved(self._written_out(seen.written))
+        yield from self._improved(self._with_literals(seen.written))
         while True:
             before = self.best
             yield from self._deleted()
@@ -291,20 +304,20 @@ class _Reduction:
                 return
 
     def _deleted(self) -> Steps:
-        """Delete statements, with what depends on them, until no single one can go."""
+        """Delete statements with their dependents until no single one can be deleted."""
         while len(self.best) > 1:
             statements = self._table.statements(self.best)
             singles = [without(statements, position) for position in reversed(range(len(statements)))]
             removable = yield from self._succeeding([keep for keep in singles if keep], self.kept)
             if not removable:
                 return
-            # All that can go alone often can go together.
+            # Statements that can be deleted one by one can often be deleted together.
             together = sorted(set.intersection(*(set(keep) for keep in removable)))
             if len(removable) == 1 or not (together and (yield from self._first([self.kept(together)]))):
                 yield from self._first([self.kept(removable[0])])
 
-    def _written_out(self, values: Mapping[int, Expression]) -> list[tuple[int, Change]]:
-        """Arguments that are earlier results, written as the values that these had."""
+    def _with_literals(self, values: Mapping[int, Expression]) -> list[tuple[int, Change]]:
+        """Return changes that replace references to earlier results by their literal values."""
         return [
             (position, Change(place, value, 0))
             for position, statement in enumerate(self._table.statements(self.best))
@@ -313,7 +326,7 @@ class _Reduction:
         ]
 
     def _changes(self) -> list[tuple[int, Change]]:
-        """Arguments made plainer, of all statements."""
+        """Return the possible simplifications of the arguments of all statements."""
         return [
             (position, change)
             for position, statement in enumerate(self._table.statements(self.best))
@@ -321,7 +334,7 @@ class _Reduction:
         ]
 
     def _drained(self, iterators: Container[int]) -> list[TestCase]:
-        """The test case with the iterators drained that nobody uses, if there are any."""
+        """Return the test case with its unused iterators drained, if there are any."""
         statements = self._table.statements(self.best)
         used = {position for statement in statements for position in statement.refs}
         drained = [
@@ -331,8 +344,11 @@ class _Reduction:
         return [self._table.testcase(drained)] if drained != statements else []
 
     def _bypassed(self) -> list[TestCase]:
-        """One result less that is made from others: one of those takes its place, or a plain object of the class that
-        is asked something."""
+        """Return test cases with one intermediate result removed.
+
+        The result is replaced by one of the results that it was made from, or by a simple object of the class that
+        later statements call methods of.
+        """
         statements = self._table.statements(self.best)
         found: list[TestCase] = []
         for position, statement in enumerate(statements[:-1]):
@@ -351,17 +367,17 @@ class _Reduction:
         return found
 
     def _instead(self, position: int, earlier: int) -> TestCase:
-        """The best test case with the result of one statement in the place of that of a later one, which goes."""
+        """Return the best test case without the statement at `position`; the result at `earlier` takes its place."""
         statements = self._table.statements(self.best)
         new = {old: old - (old > position) for old in range(len(statements))} | {position: earlier}
         return self._table.testcase(one.moved(new) for old, one in enumerate(statements) if old != position)
 
     def _improved(self, changes: list[tuple[int, Change]]) -> Generator[list[TestCase], list[_Row], bool]:
-        """Make as many of the changes as the test case bears; False if it bears none."""
+        """Apply as many of the changes as the test case allows; return whether any was applied."""
         possible = yield from self._succeeding(changes, lambda change: self._changed([change]))
         if not possible:
             return False
-        # The best change of each argument, all at once; else half of them; in the end one.
+        # Try the best change of each argument together; if that fails, try half of them, down to a single one.
         best: dict[tuple[int, int | str], tuple[int, Change]] = {}
         for position, change in possible:
             known = best.get((position, change.place))
@@ -373,13 +389,13 @@ class _Reduction:
         return bool(together)
 
     def _first(self, proposals: Iterable[TestCase]) -> Generator[list[TestCase], list[_Row], bool]:
-        """Take the first of the test cases that does what it has to; False if none does."""
+        """Take the first of the test cases that is valid; return whether there was one."""
         testcases = list(proposals)
         if not testcases:
             return False
         rows = yield testcases
         for testcase, row in zip(testcases, rows, strict=True):
-            if self._will_do(row):
+            if self._is_valid(row):
                 self.best, self.row = testcase, row
                 return True
         return False
@@ -387,27 +403,27 @@ class _Reduction:
     def _succeeding(
         self, changes: list[Made], made: Callable[[Made], TestCase]
     ) -> Generator[list[TestCase], list[_Row], list[Made]]:
-        """Those of the changes after which the test case does what it has to."""
+        """Return the changes after which the test case is valid."""
         if not changes:
             return []
         rows = yield [made(change) for change in changes]
-        return [change for change, row in zip(changes, rows, strict=True) if self._will_do(row)]
+        return [change for change, row in zip(changes, rows, strict=True) if self._is_valid(row)]
 
-    def _will_do(self, row: _Row) -> bool:
+    def _is_valid(self, row: _Row) -> bool:
         return self.mutants <= row.kills and self.covers(row)
 
     def covers(self, row: _Row) -> bool:
-        """What a test case does is what this one has to do, mutants aside."""
+        """Return whether the behaviour keeps the targets and the outcome; mutants are not considered."""
         return row.ending in (None, self.row.ending) and bool(row.covers[self.targets].all())
 
     def kept(self, keep: list[int]) -> TestCase:
-        """The best test case reduced to the positions `keep`."""
+        """Return the best test case reduced to the positions `keep`."""
         statements = self._table.statements(self.best)
         position = {old: new for new, old in enumerate(keep)}
         return self._table.testcase(statements[old].moved(position) for old in keep)
 
     def _changed(self, changes: Iterable[tuple[int, Change]]) -> TestCase:
-        """The best test case with some arguments changed."""
+        """Return the best test case with some arguments changed."""
         statements = self._table.statements(self.best)
         made: dict[int, list[Change]] = {}
         for position, change in changes:
@@ -417,12 +433,12 @@ class _Reduction:
         return self._table.testcase(statements)
 
 
-def _in_step(
+def _run_in_lockstep(
     active: Iterable[tuple[_Reduction, Steps]],
     judge: Callable[[Sequence[TestCase]], list[_Row]],
     kills: Kills | None = None,
 ) -> None:
-    """Run reductions to their end or until time is up, one shared batch per step."""
+    """Run reductions to their end or until the budget runs out, with one shared batch per step."""
     waiting: list[tuple[_Reduction, Steps, list[TestCase]]] = []
     for one, steps in active:
         proposals = next(steps, None)
@@ -438,7 +454,7 @@ def _in_step(
         if kills is not None:
             try:
                 _add_kills(waiting, rows, kills)
-            except OutOfBudget:  # from now on the tests have to cover only
+            except OutOfBudget:  # from now on the tests must only keep their coverage
                 for one, _, _ in waiting:
                     one.mutants = frozenset()
         still: list[tuple[_Reduction, Steps, list[TestCase]]] = []
@@ -453,7 +469,7 @@ def _in_step(
 def _add_kills(
     waiting: Sequence[tuple[_Reduction, Steps, list[TestCase]]], rows: list[list[_Row]], kills: Kills
 ) -> None:
-    """Find out which of the mutants that they have to kill those proposals kill that do all else they have to."""
+    """Run proposals that keep targets and outcome on the mutants they must kill, and add the kills to the rows."""
     asked: list[tuple[TestCase, Sequence[int]]] = []
     places: list[tuple[int, int]] = []
     for index, (one, _, proposals) in enumerate(waiting):
@@ -466,7 +482,7 @@ def _add_kills(
 
 
 def _union(reductions: Iterable[_Reduction], targets: int) -> NDArray[np.bool_]:
-    """What they cover together."""
+    """Return the targets that the reductions cover together."""
     union = np.zeros(targets, dtype=bool)
     for one in reductions:
         union |= one.row.covers
@@ -474,10 +490,10 @@ def _union(reductions: Iterable[_Reduction], targets: int) -> NDArray[np.bool_]:
 
 
 def _essential(reductions: Sequence[_Reduction], wanted: NDArray[np.bool_]) -> list[_Reduction]:
-    """Those, in their order, that together cover all that is wanted and kill what they have to, none superfluous.
+    """Return reductions, in order, that cover all `wanted` targets and kill their mutants, without redundant ones.
 
-    Greedy: the one with the most new targets, of these the shortest, of these the first. Then backwards: of those
-    taken, the longest first, every one whose targets are all covered by others goes.
+    Greedy set cover: each step takes the reduction with the most new targets; ties go to the shortest, then to the
+    first. Afterwards, starting with the longest, every reduction is removed whose targets are all covered by others.
     """
     mutants = sorted({mutant for one in reductions for mutant in one.mutants})
     matrix = np.array(

@@ -1,10 +1,9 @@
-"""Plainness: smaller and rounder arguments of a statement, for tests that a person has to read.
+"""Simplification of arguments: smaller and rounder values, for tests that read well.
 
-Every argument has a cost, about ten for each character that a reader has to take in. Round numbers cost less than
-others, unusual characters more, and a value that is not of the kind its annotation asks for costs extra. Empty texts,
-empty containers and 0 cost more than values with content, because they exercise less of the code; of texts that do as
-well the name of the parameter is the plainest. What `plainer` proposes always costs less than what it replaces, so making
-plainer comes to an end.
+Every argument has a cost, about ten for each character. Round numbers cost less than others, unusual characters more,
+and a value whose kind does not match its annotation costs extra. Empty texts, empty containers and 0 cost more than
+values with content, because they exercise less of the code. Among texts, the name of the parameter is the cheapest.
+Every proposal of `plainer` costs less than the value that it replaces, so simplification terminates.
 """
 
 from __future__ import annotations
@@ -27,15 +26,15 @@ from fitgym.testcase.subtyping import SCALARS, simple_kind
 
 __all__ = ["Change", "arguments", "changed", "plainer", "refers", "weight"]
 
-MAX_SINGLE = 8  # a longer container loses halves before it loses single elements
-MAX_CHUNKS = 32  # proposals to cut a text at one length of cut
-MAX_DIGITS = 20  # up to here every power of ten below a number is tried
-SMALL = 20  # up to here every whole number below a number is tried
+MAX_SINGLE = 8  # single elements are removed only from containers up to this length; longer ones are halved
+MAX_CHUNKS = 32  # maximal number of proposals for each length of the piece to cut
+MAX_DIGITS = 20  # powers of ten are tried up to this number of digits
+SMALL = 20  # up to this size, all smaller whole numbers are tried
 
 _REF, _NAME, _MISFIT = 300, 400, 500
 _EMPTY_TEXT, _EMPTY_CONTAINER = 60, 360  # more than "a", and than a list of one earlier result
 _LITTLE = {"0": 36, "1": 34, "2": 32, "3": 30}  # 0 and 1 are neutral to arithmetic, and 2 + 2 is 2 * 2
-_WORD = 22  # the name of the parameter, less than "a"
+_WORD = 22  # the name of the parameter as a text; costs less than "a"
 
 _PLAIN: dict[str, tuple[Expression, ...]] = {
     "bool": (Literal("False"), Literal("True")),
@@ -53,12 +52,12 @@ _ANYTHING: tuple[Expression, ...] = (Literal("None"), Literal("0"), Literal("''"
 
 
 class Change(NamedTuple):
-    """One argument made plainer.
+    """The simplification of one argument.
 
     Attributes:
         place: index of a positional argument or name of a keyword argument.
-        value: what takes its place; None if the argument goes.
-        saved: by how much the statement becomes plainer, above 0.
+        value: the new value; None removes the argument.
+        saved: reduction of the cost of the statement, above 0.
     """
 
     place: int | str
@@ -67,12 +66,12 @@ class Change(NamedTuple):
 
 
 def plainer(statement: Statement, operation: Operation | None = None, *, raises: bool = False) -> Iterator[Change]:
-    """Ways to make one argument of the statement plainer; finitely many, the greatest steps first.
+    """Yield simplifications of single arguments of the statement; finitely many, the greatest steps first.
 
-    Keyword arguments and the last positional one are left out; containers are emptied, halved, or lose an element;
-    texts lose what can be cut; numbers become 0, 1 or rounder; values that do not fit their annotation are replaced by
-    plain ones that do. An argument that is an earlier result stays one, except where the statement `raises`: it may do
-    so just as well with something plain, of the kind that its annotation asks for.
+    Keyword arguments and the last positional argument are left out; containers are emptied, halved, or lose one
+    element; texts lose a piece; numbers become 0, 1 or rounder; values that do not match their annotation are replaced
+    by simple values that do. A reference to an earlier result is kept, except if the statement `raises`: it may also
+    raise with a simple value of the annotated kind.
     """
     for place, value in arguments(statement):
         parameter = _parameter(operation, place)
@@ -87,7 +86,7 @@ def plainer(statement: Statement, operation: Operation | None = None, *, raises:
 
 
 def changed(statement: Statement, changes: Sequence[Change]) -> Statement:
-    """The statement with the changes made; at most one for each argument."""
+    """Return the statement with the changes made; at most one for each argument."""
     new = {change.place: change.value for change in changes}
     args = tuple(value for place, old in enumerate(statement.args) if (value := new.get(place, old)) is not None)
     kwargs = tuple((name, value) for name, old in statement.kwargs if (value := new.get(name, old)) is not None)
@@ -95,7 +94,7 @@ def changed(statement: Statement, changes: Sequence[Change]) -> Statement:
 
 
 def weight(statement: Statement, operation: Operation | None = None) -> int:
-    """What all arguments of the statement cost together."""
+    """Return the total cost of the arguments of the statement."""
     total = 0
     for place, value in arguments(statement):
         total += _cost(value, *_known(_parameter(operation, place))) + _around(place)
@@ -103,25 +102,25 @@ def weight(statement: Statement, operation: Operation | None = None) -> int:
 
 
 def refers(expression: Expression) -> bool:
-    """The expression uses the result of an earlier statement."""
+    """Return whether the expression uses the result of an earlier statement."""
     if isinstance(expression, Collection):
         return any(map(refers, expression.items))
     return isinstance(expression, Ref) or (isinstance(expression, Lambda) and refers(expression.body))
 
 
 def arguments(statement: Statement) -> Iterator[tuple[int | str, Expression]]:
-    """The arguments with their places, the last one first."""
+    """Yield the arguments with their places, the last one first."""
     yield from reversed(statement.kwargs)
     yield from reversed(list(enumerate(statement.args)))
 
 
 def _around(place: int | str) -> int:
-    """What the argument costs besides its value."""
+    """Return the cost of an argument in addition to its value."""
     return 20 + (10 * len(place) if isinstance(place, str) else 0)
 
 
 def _parameter(operation: Operation | None, place: int | str) -> Parameter | None:
-    """The parameter that an argument at that place is for, None if it is not known."""
+    """Return the parameter of the argument at `place`, None if unknown."""
     parameters: Sequence[Parameter] = () if operation is None else operation.parameters
     if isinstance(place, str):
         return next((one for one in parameters if one.name == place), None)
@@ -131,7 +130,7 @@ def _parameter(operation: Operation | None, place: int | str) -> Parameter | Non
 
 
 def _known(parameter: Parameter | None) -> tuple[Hint, str]:
-    """What a parameter asks for, and its name as the text of a literal; "" for a name that says nothing."""
+    """Return the type hint of a parameter, and its name as the text of a literal; "" for a name without meaning."""
     if parameter is None:
         return ANY, ""
     name = parameter.name.strip("_")
@@ -140,7 +139,7 @@ def _known(parameter: Parameter | None) -> tuple[Hint, str]:
 
 
 def _can_go(statement: Statement, place: int | str, parameter: Parameter | None) -> bool:
-    """A keyword argument can be tried without; a positional one if it is the last one and has a default."""
+    """Return whether an argument may be left out: any keyword argument, or a last positional one with a default."""
     if isinstance(place, str):
         return True
     optional = parameter is not None and (not parameter.required or parameter.kind == "var_positional")
@@ -148,7 +147,7 @@ def _can_go(statement: Statement, place: int | str, parameter: Parameter | None)
 
 
 def _kinds(hint: Hint) -> frozenset[str]:
-    """The kinds of plain values that a hint asks for, empty if it leaves them open."""
+    """Return the kinds of simple values that a hint accepts, empty if it accepts any."""
     if hint.kind == "union":
         parts = [_kinds(part) for part in hint.args]
         return frozenset().union(*parts) if all(parts) else frozenset()
@@ -159,7 +158,7 @@ def _kinds(hint: Hint) -> frozenset[str]:
 
 
 def _fitting(value: Expression, hint: Hint, raises: bool) -> Iterator[Expression]:
-    """Plain values that fit better."""
+    """Yield simple values that match the hint better."""
     kinds = sorted(_kinds(hint))
     if kinds and not isinstance(value, Ref) and _kind(value) not in kinds:
         yield from (plain for kind in kinds for plain in _PLAIN[kind])
@@ -234,7 +233,7 @@ def _character_size(character: str) -> int:
 
 
 def _plainer(expression: Expression) -> Iterator[Expression]:
-    """Other expressions of the same kind, most of them smaller."""
+    """Yield other expressions of the same kind, most of them smaller."""
     if isinstance(expression, Collection):
         yield from _plainer_container(expression)
     elif isinstance(expression, Literal):
@@ -254,7 +253,7 @@ def _plainer_container(container: Collection) -> Iterator[Expression]:
         yield Collection("list", container.items)
     if container.kind in ("list", "tuple", "iter") and entries:
         texts = [item.text for item in container.items if isinstance(item, Literal) and item.text[0] in "'\""]
-        if len(texts) == len(entries):  # a text is a sequence of texts too
+        if len(texts) == len(entries):  # a text is also a sequence of texts
             yield Literal(repr("".join(ast.literal_eval(text) for text in texts)))
     if entries:
         yield of([])
@@ -293,8 +292,10 @@ def _plainer_literal(text: str) -> Iterator[str]:
 
 
 def _shorter(text: str | bytes) -> Iterator[str | bytes]:
-    """The text without one piece of it: pieces of half its length, of a quarter, and so on down to one character. A letter
-    for an empty text."""
+    """Yield the text without one piece: a half, a quarter, and so on down to one character.
+
+    An empty text becomes one letter.
+    """
     size = len(text)
     yield text[:0] if size else "a" if isinstance(text, str) else b"a"
     length = size // 2
@@ -306,7 +307,7 @@ def _shorter(text: str | bytes) -> Iterator[str | bytes]:
 
 
 def _usual(text: str) -> Iterator[str]:
-    """The text with one unusual character replaced, and with all of them replaced."""
+    """Yield the text with one unusual character replaced, and with all of them replaced."""
     usual = [_usual_character(character) for character in text]
     if "".join(usual) != text:
         yield "".join(usual)
@@ -316,8 +317,10 @@ def _usual(text: str) -> Iterator[str]:
 
 
 def _simpler(text: str) -> Iterator[str]:
-    """The text with other letters and digits, different ones for different ones: "fox" becomes "abc", "7.7.9" becomes
-    "0.0.1". All of them, letters alone, digits alone, then one word after the other. A number becomes rounder too.
+    """Yield the text with letters and digits replaced in order: "fox" becomes "abc", "7.7.9" becomes "0.0.1".
+
+    Equal characters stay equal. First all are replaced, then only letters, then only digits, then one word after the
+    other. A number also becomes rounder.
     """
     if text.isascii() and text.isdigit():
         yield from (str(number) for number in _rounder(int(text)) if number >= 0)
@@ -327,8 +330,10 @@ def _simpler(text: str) -> Iterator[str]:
 
 
 def _in_order(text: str, kind: Callable[[str], bool]) -> str:
-    """The text with the first letters of the alphabet in the place of its letters, in the order in which they first
-    come, each in its case, and the same for digits; as far as they are of that kind."""
+    """Replace the characters of one kind in the order of their first occurrence.
+
+    The first letter becomes "a", the next new letter "b", each in its case; the first digit becomes "0".
+    """
     letters = dict.fromkeys(one.lower() for one in text if one.isascii() and one.isalpha())
     digits = dict.fromkeys(one for one in text if one.isascii() and one.isdigit())
     new = dict(zip(letters, string.ascii_lowercase, strict=False)) | dict(zip(digits, string.digits, strict=False))
@@ -346,7 +351,7 @@ def _usual_character(character: str) -> str:
 
 
 def _rounder(number: int) -> Iterator[int]:
-    """0, 1, small numbers, powers of ten, and the number with fewer or rounder digits."""
+    """Yield 0, 1, small numbers, powers of ten, and the number with fewer or rounder digits."""
     sign = 1 if number > 0 else -1
     size = abs(number)
     yield from (0, sign, -sign)

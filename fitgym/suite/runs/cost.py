@@ -1,4 +1,4 @@
-"""The cost of an exported suite: how long its tests run, how many lines, and how much memory they take."""
+"""The cost of an exported suite: run time, executed lines and memory of its tests."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Quantity:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> Quantity:
-        """From the measurements; the same ones always give the same interval."""
+        """Compute the median and interval of measurements; deterministic, because resampling uses a fixed seed."""
         found = np.asarray(values, np.float64)
         drawn = np.random.default_rng(0).choice(found, (_RESAMPLES, len(found)))
         low, high = np.percentile(np.median(drawn, axis=1), [2.5, 97.5])
@@ -40,19 +40,19 @@ class Quantity:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a suite costs each time it runs.
+    """The cost of one run of a suite.
 
     Attributes:
-        tests: in it.
-        failed: of them, in the run in which most failed.
-        seconds: of wall clock in the bodies of all tests together.
-        processor: the same of processor time.
-        peak: bytes; the most that Python held during a test beyond what it held before, over all tests.
-        resident: bytes; the most memory that the process occupied, Python and pytest included.
-        lines: of Python that the tests ran, their own and pytest's not counted. They stand for time where tests take so
-            little of it that what else happens decides: the same each time, on every machine, unless the code under test
-            goes by chance or by the clock.
-        runs: interpreters for time, and as many for memory.
+        tests: number of tests.
+        failed: number of failed tests, in the run with the most failures.
+        seconds: wall time in the bodies of all tests together.
+        processor: processor time in the bodies of all tests together.
+        peak: bytes; the largest increase of Python's memory during a test, over all tests.
+        resident: bytes; the largest resident memory of the process, including Python and pytest.
+        lines: executed lines of Python, without those of the tests and pytest. Use them instead of time for tests that
+            are too fast to be timed: unless the code under test depends on chance or the clock, they are the same each
+            time, on every machine.
+        runs: number of interpreters for time, and again for memory.
     """
 
     tests: int
@@ -66,36 +66,36 @@ class Cost:
 
 
 def cost(suite: str | Path, *, runs: int = 15, path: str | Path | None = None, limit_s: float = 120.0) -> Cost:
-    """Run a suite again and again, each time in a fresh interpreter.
+    """Run a suite repeatedly, each time in a fresh interpreter.
 
-    Time and memory are measured in turns, in runs of their own, because tracing memory takes time; lines are counted in
-    one more. What pytest takes to start, to collect and to report is no part of any.
+    Time and memory are measured in separate, alternating runs, because tracing memory takes time; lines are counted in
+    one more run. Start, collection and reporting of pytest are excluded.
 
     Args:
-        suite: a file of tests.
-        runs: for time, and as many for memory.
-        path: a folder that is searched first for the subject.
-        limit_s: seconds after which a run is given up.
+        suite: a test file.
+        runs: number of runs for time, and again for memory.
+        path: folder to search first for the subject.
+        limit_s: time limit of one run, in seconds.
 
     Raises:
-        InputError: there is no such file, it has no tests, or a run does not come to its end.
+        InputError: the file does not exist, it has no tests, or a run does not finish.
 
     References:
-        Grano, Laaber, Panichella and Panichella 2021, Testing with Fewer Resources, section 4.3: suites repeated in fresh
-        virtual machines; there a thousand times.
+        Grano, Laaber, Panichella and Panichella 2021, Testing with Fewer Resources, section 4.3: suites repeated in
+        fresh virtual machines; there a thousand times.
     """
     file = Path(suite).resolve()
     if not file.is_file():
-        raise InputError(f"there is no file '{suite}': give the path of an exported suite")
+        raise InputError(f"there is no file '{suite}'; expected the path of an exported suite")
     if runs < 1:
-        raise InputError(f"runs is {runs}, expected at least 1")
+        raise InputError(f"runs is {runs}; expected at least 1")
     timed, traced = [], []
     for _ in range(runs):
         timed.append(_run(file, path, limit_s))
         traced.append(_run(file, path, limit_s, "--trace-memory"))
     counted = _run(file, path, limit_s, "--count-lines")
     if not timed[0]["tests"]:
-        raise InputError(f"'{suite}' has no tests")
+        raise InputError(f"'{suite}' has no tests; expected a file with test functions")
     return Cost(
         int(timed[0]["tests"]),
         int(max(run["failed"] for run in (*timed, *traced))),
@@ -109,7 +109,7 @@ def cost(suite: str | Path, *, runs: int = 15, path: str | Path | None = None, l
 
 
 def _run(file: Path, path: str | Path | None, limit_s: float, *more: str) -> dict[str, float]:
-    """What the plugin `fitgym.suite.runs.spending` wrote down."""
+    """Run pytest once and return the values written by the plugin `fitgym.suite.runs.spending`."""
     with Folder() as folder:
         written = Path(folder, "spending.json")
         command = bound("pytest", "-q", "-p", "no:cacheprovider", "-p", "fitgym.suite.runs.spending")
@@ -126,7 +126,7 @@ def _run(file: Path, path: str | Path | None, limit_s: float, *more: str) -> dic
                 timeout=limit_s,
             )
         except subprocess.TimeoutExpired:
-            raise InputError(f"'{file}' does not end within {limit_s:g} s") from None
+            raise InputError(f"'{file}' did not finish within {limit_s:g} s") from None
         if not written.exists():
             said = (done.stdout.strip() or done.stderr.strip() or "nothing").splitlines()[-1]
             raise InputError(f"'{file}' cannot be run: {said}")

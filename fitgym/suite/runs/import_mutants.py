@@ -1,7 +1,7 @@
-"""Mutants that have done their harm before the first test runs: code that the import of the subject executes.
+"""Mutants of import-time code: code of the subject that has run before the first test starts.
 
-Where code is exchanged in a running process the import is over. These mutants are imported by the file of the tests, each in a
-fresh interpreter, in the sandbox.
+Such a mutant cannot be patched into a running process, because the import is over. Instead the test file imports the
+mutant, in a fresh interpreter in the sandbox.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from fitgym.suite.runs.rerun import Rerun
 __all__ = ["killed_when_imported"]
 
 JOBS = 2
-LIMIT_S = 20.0  # of one interpreter,
-EACH_S = 2.5  # and for each test
+LIMIT_S = 20.0  # time limit of one interpreter,
+EACH_S = 2.5  # plus this for each test
 
 
 def killed_when_imported(
     numbers: Sequence[int], names: Sequence[str], source: str, subject: Subject, deadline: Deadline
 ) -> dict[int, str]:
-    """Which of some mutants a suite kills, each with the name of the test that fails first.
+    """Return the mutants that a suite kills, each with the name of the first test that fails.
 
-    Where the mutant cannot be imported that is the first test of all.
+    If a mutant cannot be imported, that is the first test of the file.
 
     Args:
         numbers: of the mutants, indexes in `subject.mutants`.
         names: of the tests, in the order of the file, at least one.
-        source: their file; all of them pass on the original.
+        source: text of the test file; all tests pass on the original.
         subject: the original.
-        deadline: mutants that there is no time for count as survivors.
+        deadline: mutants that are not run in time count as survivors.
     """
     found: dict[int, str] = {}
     for start in range(0, len(numbers), JOBS):

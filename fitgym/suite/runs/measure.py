@@ -1,8 +1,8 @@
-"""Measurement: what an exported file covers of its subject, by coverage.py.
+"""Measurement of the coverage of an exported file with coverage.py.
 
-The unit is that of coverage.py: a *branch* is an arc out of a line that has more than one destination, so `if a and b`
-has two, however many conditions it has; a *line* is an executable statement. It is another unit than that of the goal
-`branch`, whose targets are the outcomes of single conditions and the entries of functions.
+The units are those of coverage.py. A *branch* is an arc out of a line that has more than one destination, so `if a and
+b` has two, however many conditions it has. A *line* is an executable statement. The goal `branch` uses another unit:
+its targets are the outcomes of single conditions and the entries of functions.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from fitgym.suite.runs.rerun import Rerun
 __all__ = ["Arc", "Measured", "arcs_by_test", "class_lines", "measure", "read_coverage"]
 
 Arc = tuple[int, int]
-"""A jump from one line to another, as coverage.py numbers them: negative for the way in and out of a code object."""
+"""A jump between lines as in coverage.py; negative numbers stand for entering and leaving a code object."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """Coverage of one module, or of one class in it, in the unit of coverage.py.
+    """Coverage of one module, or of one class in it, in the units of coverage.py.
 
     Attributes:
         branches_covered, branches_total: arcs out of lines with more than one destination.
@@ -45,7 +45,7 @@ class Measured:
         return self.branches_covered / self.branches_total if self.branches_total else 1.0
 
     def as_dict(self) -> dict[str, dict[str, int]]:
-        """The numbers for a run record."""
+        """Return the numbers for a run record."""
         return {
             "branches": {"covered": self.branches_covered, "total": self.branches_total},
             "lines": {"covered": self.lines_covered, "total": self.lines_total},
@@ -53,15 +53,15 @@ class Measured:
 
 
 def measure(file: str | Path, reference: Reference, *, limit_s: float = 120.0) -> Measured:
-    """Run a test file in a fresh interpreter in the sandbox and measure what it covers.
+    """Run a test file in a fresh interpreter in the sandbox and measure its coverage.
 
     Args:
         file: an exported suite.
         reference: its subject; if it names a class, only the lines of the class count.
-        limit_s: seconds after which the run is given up.
+        limit_s: time limit in seconds.
 
     Raises:
-        FitgymError: the run left no data.
+        FitgymError: the run wrote no data.
     """
     rerun = Rerun(Path(file).read_text(encoding="utf-8"), reference, measured=True, limit_s=limit_s)
     try:
@@ -74,14 +74,17 @@ def measure(file: str | Path, reference: Reference, *, limit_s: float = 120.0) -
 
 
 def read_coverage(data_file: Path, reference: Reference) -> Measured:
-    """What a data file of coverage.py says about the subject; nothing of it is imported. Leaves a report beside it."""
-    import coverage  # takes as long as numpy, and nothing needs it before a search is over
+    """Read the coverage of the subject from a data file, without importing the subject.
+
+    A JSON report is written next to the data file.
+    """
+    import coverage  # slow to import, and not needed before the search is over
 
     path = os.path.realpath(reference.path)
     report = data_file.with_suffix(".json")
     measured = coverage.Coverage(data_file=str(data_file), config_file=False, branch=True, messages=False)
     measured.load()
-    if path not in measured.get_data().measured_files():  # never imported: everything is missing
+    if path not in measured.get_data().measured_files():  # the subject was never imported: count everything as missing
         measured.get_data().add_arcs({path: []})
     with deep_trees():
         measured.json_report(morfs=[path], outfile=str(report), ignore_errors=False)
@@ -91,7 +94,7 @@ def read_coverage(data_file: Path, reference: Reference) -> Measured:
         first, last = class_lines(Path(path).read_bytes(), reference.class_name)
 
     def count(key: str) -> int:
-        """Lines, or branches by the line they start from, in the range; exits have negative destinations only."""
+        """Count lines, or branches by their first line, in the range; only destinations of branches are negative."""
         places = (place[0] if isinstance(place, list) else place for place in entry[key])
         return sum(first <= place <= last for place in places)
 
@@ -100,7 +103,7 @@ def read_coverage(data_file: Path, reference: Reference) -> Measured:
 
 
 def arcs_by_test(data_file: Path, reference: Reference) -> dict[str, frozenset[Arc]]:
-    """The jumps in the subject's file that each test function made, by its name; imports are left out."""
+    """Return the jumps in the subject's file by the name of the test function that made them, without imports."""
     import coverage
 
     data = coverage.CoverageData(basename=str(data_file))
@@ -115,7 +118,7 @@ def arcs_by_test(data_file: Path, reference: Reference) -> dict[str, frozenset[A
 
 
 def class_lines(source: str | bytes, class_name: str) -> tuple[int, int]:
-    """First and last line of a class, its decorators included.
+    """Return the first and last line of a class, including its decorators.
 
     Raises:
         KeyError: the source has no such class.
@@ -133,7 +136,7 @@ def class_lines(source: str | bytes, class_name: str) -> tuple[int, int]:
 
 
 def _classes(body: Iterable[ast.AST]) -> list[ast.ClassDef]:
-    """The classes that a block defines, those under `if`, `try` and the like included, the last one first."""
+    """Return the classes that a block defines, including those under `if`, `try` and the like, the last one first."""
     found: list[ast.ClassDef] = []
     for node in body:
         if isinstance(node, ast.ClassDef):

@@ -1,7 +1,7 @@
-"""A pytest plugin: the suite imports the module under test from another source, that of a mutant.
+"""A pytest plugin that imports the module under test from the source of a mutant.
 
-Loaded by `pytest -p fitgym.suite.runs.mutated --mutated FILE --module NAME --origin PATH`. The module of that name is made from
-the text in the file, whenever it is imported, and says that it comes from the path.
+Loaded by `pytest -p fitgym.suite.runs.mutated --mutated FILE --module NAME --origin PATH`. Every import of the module
+NAME executes the text of FILE; its path is reported as PATH.
 """
 
 from __future__ import annotations
@@ -28,17 +28,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     if file := config.getoption("--mutated"):
-        text = Path(file).read_text("utf-8")  # whatever the original is written in
+        text = Path(file).read_text("utf-8")  # fitgym writes UTF-8, whatever the encoding of the original is
         sys.meta_path.insert(0, Mutated(config.getoption("--module"), config.getoption("--origin"), text))
 
 
 class Mutated(MetaPathFinder):
-    """An import hook that answers for one module only.
+    """An import hook for one module.
 
-    What pytest itself has imported of the same package stays with pytest.
+    Modules of the same package that pytest has already imported are removed from `sys.modules`, so that the tests
+    import them again.
 
     Args:
-        module: its name.
+        module: name of the module.
         origin: its path.
         source: its text.
     """
@@ -54,7 +55,7 @@ class Mutated(MetaPathFinder):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """The specification of the module, None for every other name."""
+        """Return the specification of the module, None for other names."""
         if fullname != self._module:
             return None
         loader = _Loader(fullname, self._origin, self._source)

@@ -1,8 +1,8 @@
-"""Elsewhere: another machine, as far as a test could notice.
+"""A simulated other machine, as far as a test can notice.
 
-Half of the runs that a suite has to pass are made elsewhere: another time zone, language, user and width of the terminal,
-another command line, and folders that everybody shares hold other files. A test that leans on one of these fails or
-takes another way there, and is not exported.
+Half of the runs that a suite must pass use it: another time zone, language, user, width of the terminal and command
+line, and shared folders with other entries. A test that depends on one of these fails or takes another path there, and
+is not exported.
 """
 
 from __future__ import annotations
@@ -24,21 +24,24 @@ ENVIRONMENT: Mapping[str, str] = MappingProxyType(
         **{"COLUMNS": "57", "LINES": "17", "TERM": "dumb", "NO_COLOR": "1"},
     }
 )
-"""Variables that differ there."""
+"""Environment variables with other values on the simulated machine."""
 
 SHARED = ("/", "/etc", "/home", "/opt", "/root", "/tmp", "/usr", "/var", "/var/tmp")
-"""Folders whose content a test must not know."""
+"""Folders whose content a test must not depend on."""
 
 
 def arrive() -> None:
-    """Make this process one elsewhere, for good: its command line and what it sees in shared folders."""
+    """Make this process appear to run on another machine, irreversibly.
+
+    Its command line and the listings of shared folders change.
+    """
     del sys.argv[1:]
     os.listdir = _half_of(os.listdir, lambda names: names)
     os.scandir = _half_of(os.scandir, Entries)
 
 
 def _half_of(old: Callable[..., Any], made: Callable[[list[Any]], Any]) -> Callable[..., Any]:
-    """A function that lists folders, and of shared folders every second entry only."""
+    """Return a function that lists folders, but only every second entry of shared folders."""
     shared = frozenset((*SHARED, os.path.expanduser("~")))
 
     def listing(path: Any = ".") -> Any:

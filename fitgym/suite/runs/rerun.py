@@ -1,7 +1,7 @@
-"""Reruns: a test file in a fresh interpreter, inside the sandbox, as a stranger would run it.
+"""Reruns: run a test file in a fresh interpreter in the sandbox, independent of the user's settings.
 
-The file is copied to a folder of its own, the only one that can be written. No configuration and no plugin of the
-machine takes part, so they neither slow the run down nor change its result.
+The file is copied to a folder of its own, the only writable one. Configuration files and pytest plugins of the machine
+are disabled, so they neither slow the run down nor change its result.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ __all__ = ["FILE_NAME", "Rerun", "Verdict"]
 FILE_NAME = "test_generated.py"
 
 STILL_S = 6.0
-"""Seconds for one test, three times what it was given in the search; whoever says nothing for longer hangs."""
+"""Time limit of one test in seconds, three times its limit in the search; a longer silence counts as hanging."""
 
 POLL_S = 0.02
 
 ROOT = Path(__file__).parents[3]
 """The folder that `fitgym` is imported from."""
 
-# The path of fitgym comes last, so that nothing beside it is found before what is installed.
+# The path of fitgym comes last, so that its neighbours do not shadow installed packages.
 START = (
     "import sys; sys.path.append({root!r}); from fitgym.sandbox.sandbox import die_with_parent, main; "
     "die_with_parent({parent}); main(sys.argv[1:])"
@@ -46,14 +46,14 @@ START = (
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of one test.
+    """The outcome of one test.
 
     Attributes:
-        passed: it passed.
+        passed: whether it passed.
         assertions: indexes of its assertions that do not hold; empty if it failed in another way.
-        error: the class of the exception, or what else went wrong.
-        wrote: it left or changed something in the current folder.
-        seconds: how long it took; two verdicts that differ in nothing else are equal.
+        error: the class of the exception, or a description of what else went wrong.
+        wrote: the test left or changed something in the current folder.
+        seconds: duration; ignored when verdicts are compared.
     """
 
     passed: bool
@@ -65,27 +65,26 @@ class Verdict:
 
 @dataclass(slots=True)
 class Rerun:
-    """One run of a test file in a fresh interpreter; it runs from the moment it is made.
+    """One run of a test file in a fresh interpreter; it starts when the object is created.
 
     Args:
-        text: the file.
-        reference: its subject; the folder it is imported from goes to `PYTHONPATH`
-            if it needs one.
+        text: text of the file.
+        reference: its subject; the folder that it is imported from is added to `PYTHONPATH` if necessary.
         order: 0 as written, 1 reversed, others shuffled.
         hash_seed: `PYTHONHASHSEED` of the interpreter.
-        elsewhere: as on another machine, see `fitgym.suite.runs.other_machine`.
+        elsewhere: simulate another machine, see `fitgym.suite.runs.other_machine`.
         measured: measure branch coverage of the subject.
-        mutated: the text that the subject is made from, "" for its own.
-        limit_s: seconds after which it is killed; a test that takes more than `STILL_S` is not waited for either.
-        patience_s: seconds after which it is killed if its first test began in the first half of them.
+        mutated: source of the mutant to import as the subject, "" for the original.
+        limit_s: time limit in seconds; a test that takes more than `STILL_S` also ends the run.
+        patience_s: time limit in seconds that applies if the first test began in its first half.
 
     Attributes:
         verdicts: by name of the test, complete after `wait`.
         unusable: why the file could not be imported, "" if it could.
-        timed_out: it was killed before its end.
-        finished: the interpreter ended by itself, every test having been run, and pytest came to its own end.
-        seconds: how long it took.
-        coverage_file: data of coverage.py if `measured`; gone after `close`.
+        timed_out: the interpreter was killed at a time limit.
+        finished: the interpreter exited by itself after running every test, and pytest completed normally.
+        seconds: duration of the run.
+        coverage_file: data of coverage.py if `measured`; removed by `close`.
     """
 
     text: str
@@ -118,6 +117,7 @@ class Rerun:
         try:
             self._place.mkdir()
             (self._place / FILE_NAME).write_text(self.text, encoding="utf-8")
+            # An empty configuration keeps pytest from using one of a parent folder.
             (self._place / "pytest.ini").touch()
             (self._folder / "mutated").write_text(self.mutated, encoding="utf-8")
             (self._folder / "coveragerc").write_text("[run]\ndynamic_context = test_function\n", encoding="utf-8")
@@ -150,11 +150,11 @@ class Rerun:
 
     @property
     def _place(self) -> Path:
-        """The current folder of the interpreter: nothing but the file is there, so that what a test adds can be seen."""
+        """The current folder of the interpreter; it contains only the file, so that new files can be detected."""
         return self._folder / "suite"
 
     def wait(self) -> Rerun:
-        """Wait for its end, at most until its limit, and read what it wrote."""
+        """Wait for the end of the run, at most until its limit, and read its results."""
         try:
             while not self.look():
                 time.sleep(POLL_S)
@@ -163,7 +163,7 @@ class Rerun:
         return self
 
     def look(self) -> bool:
-        """See whether it has come to its end, by itself or at its limit; if so, read what it wrote."""
+        """Check whether the run has ended or reached a limit; if so, read its results."""
         if self.seconds:
             return True
         code = self._process.poll()
@@ -183,12 +183,12 @@ class Rerun:
         return True
 
     def close(self) -> None:
-        """End the interpreter if it still runs, and remove its folder."""
+        """Kill the interpreter if it still runs, and remove its folder."""
         self._kill()
         self._private.remove()
 
     def _options(self) -> list[str]:
-        """What the sandbox allows beyond its defaults."""
+        """Return the options of the sandbox that differ from its defaults."""
         writes = self.reference.writes or note(self.reference) in self.text
         beside = [f"--beside={self.reference.root}"] if writes else []
         return beside + ([f"--programs={','.join(self.reference.programs)}"] if self.reference.programs else [])
@@ -223,7 +223,7 @@ class Rerun:
 
     def _environment(self) -> dict[str, str]:
         ours: tuple[str, ...] = ("PYTEST_", "COVERAGE_", "COV_", "PYTHONHASHSEED", "PYTHONPATH", "PYTHONWARNINGS")
-        ours += ("PYTHONSTARTUP", "PYTHONOPTIMIZE")  # with the latter, tests would lose their assertions
+        ours += ("PYTHONSTARTUP", "PYTHONOPTIMIZE")  # PYTHONOPTIMIZE would remove the assertions
         inherited = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
         path = [import_root(self.reference), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
         return inherited | {
@@ -236,21 +236,24 @@ class Rerun:
         }
 
     def _written(self) -> int:
-        """How much has been said about the tests."""
+        """Return the size of the file of verdicts, which grows with each event."""
         try:
             return (self._folder / "verdicts").stat().st_size
         except OSError:
             return 0
 
     def _read(self, code: int | None, silent_s: float) -> None:
-        """Read the verdicts; a test without an end was running when the interpreter died, `silent_s` after it began."""
+        """Read the verdicts.
+
+        A test without an "end" event was running when the interpreter died, `silent_s` seconds after the test began.
+        """
         running = ""
         writers = set()
         path = self._folder / "verdicts"
         for line in path.read_text(encoding="utf-8").splitlines() if path.exists() else ():
             try:
                 entry = json.loads(line)
-            except ValueError:  # cut off in the middle
+            except ValueError:  # the interpreter died while writing the line
                 break
             if entry["event"] == "wrote":
                 writers.add(entry["test"])
@@ -271,29 +274,30 @@ class Rerun:
         elif not self.verdicts and not self.unusable:
             silent = "it was not imported in time" if code is None else "the interpreter wrote nothing"
             self.unusable = self._last_words() or silent
-        # If nothing failed, 1 is the traceback of a pytest that a test has broken, and the owner's would break too.
+        # Exit code 1 without a failed test: a test broke pytest itself, and would break the user's pytest as well.
         expected = int(not all(verdict.passed for verdict in self.verdicts.values()))
         self.finished = code == expected and not running and not self.unusable
 
     def _last_words(self) -> str:
-        """The last line on the interpreter's standard error."""
+        """Return the last line of the interpreter's standard error."""
         try:
             with (self._folder / "errors").open("rb") as errors:
                 errors.seek(0, os.SEEK_END)
                 errors.seek(max(0, errors.tell() - 2000))
                 lines = errors.read().decode("utf-8", "replace").split("\n")
-        except OSError:  # the folder is the home of the tests: they may have emptied it
+        except OSError:  # tests run in this folder and may have deleted its files
             return ""
         return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
     def _kill(self) -> None:
-        """End the interpreter and everything it started."""
-        if self._ended:  # its number may belong to somebody else by now
+        """Kill the interpreter and all processes that it started."""
+        if self._ended:  # the process id may have been reused
             return
         self._ended = True
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
+        # Processes that have left the process group still carry the token in their environment.
         for pid in marked(self._token):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)

@@ -1,10 +1,14 @@
-"""A pytest plugin: how much time, memory and lines the bodies of the tests take, without what pytest takes itself.
+"""A pytest plugin that measures time, memory and lines of the test bodies, without the overhead of pytest.
 
-Loaded by `pytest -p fitgym.suite.runs.spending --spending FILE [--trace-memory] [--count-lines]`. The file gets one JSON object
-when all tests have run: `tests`, `failed`, `seconds` and `processor` (the sums over the tests, wall clock and processor),
-`peak` (with `--trace-memory` the most bytes that Python held during a test beyond what it held before), `lines` (with
-`--count-lines` those that tests ran, each time counts, without their own and pytest's) and `resident` (the most bytes that
-the process ever occupied).
+Loaded by `pytest -p fitgym.suite.runs.spending --spending FILE [--trace-memory] [--count-lines]`. When all tests have
+run, FILE receives one JSON object:
+
+- `tests` and `failed`, numbers of tests;
+- `seconds` and `processor`, wall time and processor time summed over the tests;
+- `peak`, with `--trace-memory` the largest increase of Python's memory during a test, in bytes;
+- `lines`, with `--count-lines` the number of executed lines, repetitions included, without those of the tests and
+  pytest;
+- `resident`, the largest resident memory of the process, in bytes.
 """
 
 from __future__ import annotations
@@ -42,7 +46,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 class Spending:
-    """Sums up what tests take.
+    """Sums up time, memory and lines of tests.
 
     Args:
         path: the file to write.
@@ -55,12 +59,12 @@ class Spending:
         self._trace = trace
         self._count = count
         self._suite = ""
-        self._below = [False]  # of each running frame of the suite or of a tool: whether lines below it count
+        self._below = [False]  # for each running frame of the suite or a tool: whether lines in its callees count
         self._sums: dict[str, float] = dict.fromkeys(("tests", "failed", "seconds", "processor", "peak", "lines"), 0)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_call(self, item: pytest.Item) -> None:
-        """Have the body of a test, a function or a method of unittest, add what it takes."""
+        """Wrap the body of a test (a function or a method of unittest) so that it is measured."""
         if isinstance(item, pytest.Function):
             self._suite = str(item.path)
             item.obj = self._measured(item.obj)
@@ -94,7 +98,7 @@ class Spending:
         return measured
 
     def _called(self, frame: FrameType, event: str, argument: Any) -> TraceFunction | None:
-        """Look at the lines of a frame below one of the suite, but not where what suites are written with is in between."""
+        """Count the lines of frames called from the suite, unless a frame of pytest or unittest is in between."""
         of_suite = frame.f_code.co_filename == self._suite
         if of_suite or str(frame.f_globals.get("__name__")).partition(".")[0] in _TOOLS:
             self._below.append(of_suite)

@@ -1,11 +1,11 @@
-"""Stability: tests that pass every time, whoever runs them and in whatever order.
+"""Stability: keep only tests that pass in every run, on every machine and in every order.
 
-Every run is a fresh interpreter with a hash seed of its own, every second one as on another machine
-(`fitgym.suite.runs.other_machine`): once in the order of the file, once in reverse, so that of any two tests each comes first once,
-then in shuffled orders. What ever differs is taken out: a single assertion if it
-was one, otherwise the test. A test that passes but takes another way through the subject from run to run, so that the
-suite covers now more and now less, is taken out too. Then the count starts again, because a test may have leaned on
-what is gone. Tests that leave files in the current folder are given a folder of their own.
+Every run is a fresh interpreter with a hash seed of its own; every second one simulates another machine
+(`fitgym.suite.runs.other_machine`). The first run uses the order of the file, the second the reverse order, so that of
+any two tests each runs first once; then orders are shuffled. Whatever differs is removed: the assertion if only that
+failed, otherwise the test. A test that passes but takes different paths through the subject, so that the coverage of
+the suite varies, is also removed. Then the count of clean runs starts again, because another test may have depended on
+the removed one. Tests that leave files in the current folder get a folder of their own.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ __all__ = ["Dropped", "Stability", "stabilize"]
 
 RUNS = 5
 JOBS = 2
-WEAKENINGS = 3  # rounds in which assertions are dropped; after them whole tests are
-HALVINGS = 3  # of a file that cannot be imported: 14 runs at most
-MARGIN = 1.25  # that a run may take longer than it should
-LEISURE = 2 * MARGIN  # times a run: it may fail, and after it there is time for another one
+WEAKENINGS = 3  # rounds in which failed assertions are dropped; later rounds drop whole tests
+HALVINGS = 3  # splits of a file that cannot be imported: 2 + 4 + 8 = 14 runs at most
+MARGIN = 1.25  # factor by which a run may exceed its expected duration
+LEISURE = 2 * MARGIN  # slack for one run and one retry
 
-_WANDERING = Verdict(False, (), "covers something else from run to run")
-_UNCHECKED = Verdict(False, (), "no time was left to see it pass")
+_VARYING_COVERAGE = Verdict(False, (), "covers something else from run to run")
+_NOT_CHECKED = Verdict(False, (), "no time was left to see it pass")
 
 Render = Callable[[Sequence[FinishedTest]], str]
 
 
 @dataclass(frozen=True, slots=True)
 class Dropped:
-    """A test that was taken out.
+    """A removed test.
 
     Attributes:
         name: of the test.
-        reason: the class of the exception, or what else went wrong.
+        reason: the class of the exception, or a description of what else went wrong.
     """
 
     name: str
@@ -51,15 +51,16 @@ class Dropped:
 
 @dataclass(frozen=True, slots=True)
 class Stability:
-    """What is left of a suite and how well it was checked.
+    """The stable part of a suite, and how well it was checked.
 
     Attributes:
-        tests: all of them passed in `runs` runs in a row, as they are here.
-        runs: fresh interpreters that ran exactly these tests without a failure; at least 1 if there are tests.
-        wanted: how many were asked for; fewer were done if time ran out.
-        weakened: number of assertions dropped from tests that are left.
-        dropped: tests taken out.
-        measured: coverage of these tests by coverage.py, None if it was not asked for or there are no tests.
+        tests: all of them passed in `runs` consecutive runs, in their present form.
+        runs: number of fresh interpreters that ran exactly these tests without a failure; at least 1 if there are
+            tests.
+        wanted: number of runs requested; fewer were made if time ran out.
+        weakened: number of assertions dropped from the remaining tests.
+        dropped: removed tests.
+        measured: coverage of these tests by coverage.py, None if not requested or without tests.
     """
 
     tests: tuple[FinishedTest, ...]
@@ -71,7 +72,7 @@ class Stability:
 
     @property
     def complete(self) -> bool:
-        """As many clean runs as were asked for."""
+        """Whether all requested clean runs were made."""
         return self.runs >= self.wanted or not self.tests
 
 
@@ -87,20 +88,21 @@ def stabilize(
     measure: bool = True,
     report: Callable[[str], None] = lambda _: None,
 ) -> Stability:
-    """Run tests again and again until what is left of them passes `runs` times in a row.
+    """Run tests repeatedly until the remaining ones pass `runs` times in a row.
 
     Args:
         tests: with distinct names.
-        render: their file; each assertion of a test is one `assert` statement of its function, in order.
+        render: returns the text of their file; each assertion of a test is one `assert` statement of its function, in
+            order.
         reference: the subject.
-        runs: clean runs wanted.
-        jobs: interpreters at a time.
-        deadline: until when to be done. After its soft end one clean batch of `jobs` runs has to do; if that fails for
-            the last time that there is time for, all tests go that failed or were not seen to pass, and the slowest if
-            the others would not end in time. If there is not even time for one clean batch, all tests are dropped.
-        limit_s: seconds for one interpreter; None for 20 and 2.5 for each test.
-        measure: measure coverage, in every run; what is reported is what all runs of the count have in common.
-        report: told how many clean runs there were so far.
+        runs: number of clean runs wanted.
+        jobs: number of interpreters in parallel.
+        deadline: after its soft end, one clean batch of `jobs` runs is enough. If a batch fails and there is time for
+            only one more, all tests that failed or did not run are removed, and the slowest ones if the rest would not
+            finish in time. If there is no time for one clean batch, all tests are removed.
+        limit_s: time limit of one interpreter in seconds; None for 20 plus 2.5 for each test.
+        measure: measure coverage in every run.
+        report: receives the number of clean runs so far.
     """
     work = _Work(list(tests))
     limit = 20.0 + 2.5 * len(tests) if limit_s is None else limit_s
@@ -115,16 +117,16 @@ def stabilize(
             break
         if not work.tests:
             break
-        batch = min(jobs, runs - clean)  # in a hurry too: a suite that ran in one order only is not known to be stable
+        batch = min(jobs, runs - clean)  # even in a hurry: a suite that ran in only one order is not known to be stable
         text = render(work.tests)
         rest = deadline.rest
-        # As long as it is not known how long the tests take, or whether they pass, there is time for those that do.
+        # While the duration of the tests is unknown, stop a run early enough to leave time for a retry.
         patience = math.inf if rest < LEISURE * work.took else rest / 2
         reruns: list[Rerun] = []
         try:
             for job in range(batch):
-                # Orders and hash seeds go on counting after a change, so that a suite is never checked by the same
-                # runs again; the order of the file and its reverse are part of every count.
+                # Orders and hash seeds continue after a change, so that no run is repeated; but every count starts
+                # with the order of the file and its reverse.
                 order = clean + job if clean + job < 2 else number + job + 2
                 reruns.append(
                     Rerun(
@@ -143,26 +145,26 @@ def stabilize(
                 time.sleep(POLL_S)
             work.time(reruns)
             number += batch
-            # With time for one more batch only, what failed goes in one go; after the soft end sooner.
+            # If there is time for one more batch only, remove all failures at once; after the soft end sooner.
             hurried = deadline.rest < LEISURE * work.took or (deadline.left < work.took and failed >= WEAKENINGS)
             writers = {n for rerun in reruns for n, verdict in rerun.verdicts.items() if verdict.wrote}
             if all(rerun.finished and _all_passed(rerun, work.tests) for rerun in reruns):
-                again = deadline.rest > MARGIN * work.took  # if not, it has to do that they passed
+                again = deadline.rest > MARGIN * work.took  # if not, accept the tests because they passed
                 if again and work.give_folders(writers):
                     clean, ways = 0, []
                     continue
                 if measure:
                     ways += [arcs_by_test(rerun.coverage_file, reference) for rerun in reruns]
                     measured = read_coverage(reruns[0].coverage_file, reference)
-                wandering = _wandering(ways)
+                wandering = _with_varying_coverage(ways)
                 if not (wandering and again):
                     clean += batch
                     continue
-                work.take_out(dict.fromkeys(wandering, _WANDERING), may_weaken=False)
+                work.take_out(dict.fromkeys(wandering, _VARYING_COVERAGE), may_weaken=False)
                 clean, ways = 0, []
                 continue
             clean, ways = 0, []
-            if work.give_folders(writers) and not hurried:  # who fails may do so because of a file
+            if work.give_folders(writers) and not hurried:  # tests may have failed because of files of other tests
                 continue
             if unusable := [rerun for rerun in reruns if rerun.unusable]:
                 halvings = 0 if unusable[0].timed_out else HALVINGS
@@ -171,11 +173,11 @@ def stabilize(
                 failures = _failures(reruns)
                 blamed = _without_victims(failures, reruns, work.tests)
                 if len(blamed) == len(work.tests) and failed < WEAKENINGS:
-                    blamed = _first(failures, reruns)
+                    blamed = _first_failures(failures, reruns)
                 if hurried:
-                    unseen = _unseen(reruns, work.tests)
+                    unseen = _not_finished(reruns, work.tests)
                     seen = len(work.tests) - len(unseen)
-                    # Most tests may be victims of a few: then it is those few that go.
+                    # Many failures may have few causes. If blaming few tests saves many others, remove only those few.
                     most = seen - len(failures) < (seen - len(blamed)) / 2
                     blamed = (blamed if most else failures) | unseen
                 work.take_out(blamed, may_weaken=failed < WEAKENINGS and not hurried)
@@ -184,19 +186,19 @@ def stabilize(
             for rerun in reruns:
                 rerun.close()
     if not clean:
-        work.drop_all(_UNCHECKED.error)
+        work.drop_all(_NOT_CHECKED.error)
     kept = {test.name for test in work.tests}
     weakened = sum(count for name, count in work.weakened.items() if name in kept)
     return Stability(tuple(work.tests), clean, runs, weakened, tuple(work.dropped), measured if work.tests else None)
 
 
 class _Work:
-    """The tests that are left, what became of the others, and how many seconds things took.
+    """The remaining tests, the removed ones, and durations in seconds.
 
     Attributes:
-        took: the last run.
-        overhead: of that, what was not spent in tests.
-        slowness: each test, where it took longest.
+        took: duration of the last batch of runs.
+        overhead: part of it that was not spent in tests.
+        slowness: the longest duration of each test.
     """
 
     def __init__(self, tests: list[FinishedTest]) -> None:
@@ -208,7 +210,7 @@ class _Work:
         self.slowness: dict[str, float] = {}
 
     def time(self, reruns: Sequence[Rerun]) -> None:
-        """See how long runs at the same time have taken."""
+        """Record the durations of parallel runs."""
         self.took = max(rerun.seconds for rerun in reruns)
         within = [sum(verdict.seconds for verdict in rerun.verdicts.values()) for rerun in reruns]
         self.overhead = max(rerun.seconds - seconds for rerun, seconds in zip(reruns, within, strict=True))
@@ -217,7 +219,10 @@ class _Work:
                 self.slowness[name] = max(verdict.seconds, self.slowness.get(name, 0.0))
 
     def fit(self, rest: float) -> None:
-        """Drop the slowest tests if those that are left would not end in time; all if not even one would."""
+        """Remove the slowest tests until the others are expected to finish within `rest` seconds.
+
+        All tests are removed if not even one would finish in time.
+        """
         expected = self.overhead + sum(self.slowness.get(test.name, 0.0) for test in self.tests)
         late = set()
         for test in sorted(self.tests, key=lambda test: self.slowness.get(test.name, 0.0))[:0:-1]:
@@ -226,20 +231,20 @@ class _Work:
             expected -= self.slowness.get(test.name, 0.0)
             late.add(test.name)
         if expected >= rest:
-            self.drop_all(_UNCHECKED.error)
+            self.drop_all(_NOT_CHECKED.error)
         elif late:
-            self.take_out(dict.fromkeys(late, _UNCHECKED), may_weaken=False)
+            self.take_out(dict.fromkeys(late, _NOT_CHECKED), may_weaken=False)
 
     def give_folders(self, writers: set[str]) -> bool:
-        """Let tests that write files do so in a folder of their own; False if that changes nothing."""
+        """Give tests that write files a folder of their own; return whether this changes any test."""
         known = self.tests
         self.tests = [replace(test, writes=True) if test.name in writers else test for test in known]
         return self.tests != known
 
     def take_out(self, failures: dict[str, Verdict], *, may_weaken: bool) -> None:
-        """Drop the assertions that failed, or the tests where it was none of them.
+        """Remove the assertions that failed, or tests that failed in another way.
 
-        If nothing can be blamed, a run died between two tests: the last test goes, so that this comes to an end.
+        Without any failure a run died between two tests: the last test is removed, so that the loop terminates.
         """
         if not failures and self.tests:
             failures = {self.tests[-1].name: Verdict(False, (), "the interpreter died")}
@@ -259,7 +264,7 @@ class _Work:
         self.tests = kept
 
     def drop_all(self, reason: str) -> None:
-        """Take out every test that is left."""
+        """Remove all remaining tests."""
         self.dropped += [Dropped(test.name, reason) for test in self.tests]
         self.tests = []
 
@@ -270,7 +275,7 @@ class _Work:
         parts = self._usable(self.tests, render, reference, limit_s, halvings, deadline)
         usable = {test.name for part in parts for test in part}
         no_time = not usable and halvings > 0 and deadline.rest < LEISURE * self.took
-        if no_time or len(usable) == len(self.tests):  # each part for itself, but not together: give up the second half
+        if no_time or len(usable) == len(self.tests):  # the parts work alone but not together: remove the second half
             usable = {test.name for test in self.tests[: len(self.tests) // 2]}
         self.dropped += [Dropped(test.name, reason) for test in self.tests if test.name not in usable]
         self.tests = [test for test in self.tests if test.name in usable]
@@ -284,7 +289,7 @@ class _Work:
         depth: int,
         deadline: Deadline,
     ) -> Iterator[list[FinishedTest]]:
-        """Parts that can be imported; the caller has seen that all together cannot."""
+        """Yield parts that can be imported; the caller knows that all tests together cannot."""
         if len(tests) < 2 or depth == 0 or deadline.rest < LEISURE * self.took:
             return
         middle = len(tests) // 2
@@ -304,10 +309,11 @@ def _all_passed(rerun: Rerun, tests: Sequence[FinishedTest]) -> bool:
     return all(rerun.verdicts.get(test.name, _MISSING).passed for test in tests)
 
 
-def _wandering(ways: Sequence[dict[str, frozenset[Arc]]]) -> list[str]:
-    """Tests to blame for what some of the runs covered and some did not.
+def _with_varying_coverage(ways: Sequence[dict[str, frozenset[Arc]]]) -> list[str]:
+    """Return tests that may cause differences in coverage between runs.
 
-    That a test differs is no reason by itself: the first one to call a cached function runs it, whichever it is.
+    A test whose own coverage differs is not always blamed: the first caller of a cached function runs it, whichever
+    test that is. Only lines that some runs of the whole suite miss count.
     """
     together = [frozenset().union(*way.values()) for way in ways]
     if len(set(together)) < 2:
@@ -318,7 +324,7 @@ def _wandering(ways: Sequence[dict[str, frozenset[Arc]]]) -> list[str]:
 
 
 def _failures(reruns: Sequence[Rerun]) -> dict[str, Verdict]:
-    """The failed tests; one that failed by assertions in several runs, by all of them together."""
+    """Return the failed tests with their verdicts; failed assertions of several runs are combined."""
     found: dict[str, Verdict] = {}
     for rerun in reruns:
         for name, verdict in rerun.verdicts.items():
@@ -334,19 +340,19 @@ def _failures(reruns: Sequence[Rerun]) -> dict[str, Verdict]:
     return found
 
 
-def _unseen(reruns: Sequence[Rerun], tests: Sequence[FinishedTest]) -> dict[str, Verdict]:
-    """The tests that no run came to the end of."""
-    return {test.name: _UNCHECKED for test in tests if all(test.name not in rerun.verdicts for rerun in reruns)}
+def _not_finished(reruns: Sequence[Rerun], tests: Sequence[FinishedTest]) -> dict[str, Verdict]:
+    """Return the tests that did not finish in any run."""
+    return {test.name: _NOT_CHECKED for test in tests if all(test.name not in rerun.verdicts for rerun in reruns)}
 
 
 def _without_victims(
     failures: dict[str, Verdict], reruns: Sequence[Rerun], tests: Sequence[FinishedTest]
 ) -> dict[str, Verdict]:
-    """The failures without those tests that may pass once others are gone.
+    """Return the failures without tests that may pass once others are removed.
 
-    Where two tests are in each other's way (both register the same name), the one that comes second fails, whichever it
-    is, and dropping both would be one too many. So tests that failed in some runs only stay as long as others failed in
-    all of them; then those of the run go that lose the fewest statements.
+    If two tests conflict (both register the same name), the second one fails in either order, and removing both would
+    be one too many. Therefore tests that failed only in some runs are kept as long as others failed in all runs. If
+    none did, the failures of the run that loses the fewest statements are removed.
     """
     hard = {name for name, verdict in failures.items() if not verdict.assertions}
     failed = [{name for name in hard if name in rerun.verdicts and not rerun.verdicts[name].passed} for rerun in reruns]
@@ -357,10 +363,10 @@ def _without_victims(
     return {name: verdict for name, verdict in failures.items() if name not in hard or name in blamed}
 
 
-def _first(failures: dict[str, Verdict], reruns: Sequence[Rerun]) -> dict[str, Verdict]:
-    """Of the failures those that came first in a run, so that no other test can be to blame for them.
+def _first_failures(failures: dict[str, Verdict], reruns: Sequence[Rerun]) -> dict[str, Verdict]:
+    """Return the first failure of each run, which no other failed test can have caused.
 
-    For when all tests fail: two that break whatever runs after them do that to all others, one in each order.
+    Used when all tests fail: two tests that break all later ones make every test fail, one in each order.
     """
     failed = [[name for name, verdict in rerun.verdicts.items() if not verdict.passed] for rerun in reruns]
     return {name: failures[name] for names in failed for name in names[:1]}

@@ -1,8 +1,8 @@
-"""A pytest plugin: run the tests in a given order and write down what became of each.
+"""A pytest plugin that runs the tests in a given order and writes the outcome of each.
 
-Loaded by `pytest -p fitgym.suite.runs.verdicts --verdicts FILE --order N`. The file gets one JSON object per line, written
-at once, so that it tells which test was running when the interpreter died. A test that fails in one of its assertions
-has its later assertions tried as well, so that one run shows all that do not hold.
+Loaded by `pytest -p fitgym.suite.runs.verdicts --verdicts FILE --order N`. FILE gets one JSON object per line, written
+immediately, so that the running test is known if the interpreter dies. After a failed assertion, the later assertions
+of the test are tried as well, so that one run finds all that do not hold.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def order_of(size: int, order: int) -> list[int]:
-    """The order number `order` of `size` tests: as written, reversed, then shuffled ones."""
+    """Return permutation number `order` of `size` tests: 0 as written, 1 reversed, others shuffled."""
     indexes = list(range(size))
     if order == 1:
         indexes.reverse()
@@ -55,10 +55,11 @@ def order_of(size: int, order: int) -> list[int]:
 
 
 class Verdicts:
-    """Writes what happens, one JSON object per line: `{"test": name, "event": ...}`.
+    """Writes events, one JSON object per line: `{"test": name, "event": ...}`.
 
-    Events: "start"; "end" with `passed`, `assertions` (indexes of those that do not hold), `error` and `seconds`; "wrote"
-    after a test that left or changed something in the current folder; "unusable" when the file cannot be imported.
+    Events: "start"; "end" with `passed`, `assertions` (indexes of those that do not hold), `error` and `seconds`;
+        "wrote" after a test that left or changed something in the current folder; "unusable" if the file cannot be
+        imported.
     """
 
     def __init__(self, path: Path) -> None:
@@ -67,17 +68,17 @@ class Verdicts:
         self._threads = threading.enumerate()
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Note that the file cannot be used."""
+        """Write that the file cannot be imported."""
         if report.failed:
             self._write(event="unusable", test="", error=_last_line(report.longrepr))
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        """Note which test begins."""
+        """Write which test begins."""
         self._write(event="start", test=nodeid.rpartition("::")[2])
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
-        """Run a test and note whether it wrote into the folder."""
+        """Run a test, and write whether it changed the folder."""
         before = _entries(self._folder)
         try:
             return (yield)
@@ -89,7 +90,7 @@ class Verdicts:
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Note how a test ended."""
+        """Write the outcome of a test."""
         report = yield
         error = call.excinfo
         if error is not None:
@@ -103,7 +104,7 @@ class Verdicts:
         return report
 
     def _leaves_thread(self) -> bool:
-        """A thread is new that would keep the interpreter from ending; each is told of once."""
+        """Return whether a new thread would keep the interpreter from exiting; each thread is reported once."""
         left = False
         for thread in threading.enumerate():
             if thread not in self._threads and not thread.daemon:
@@ -125,7 +126,7 @@ class Verdicts:
 
 
 def _entries(folder: Path) -> list[tuple[str, int, int]]:
-    """What is in a folder, by name, size and time of the last change."""
+    """Return the entries of a folder with size and modification time."""
     found = []
     with os.scandir(folder) as entries:
         for entry in entries:
@@ -135,10 +136,10 @@ def _entries(folder: Path) -> list[tuple[str, int, int]]:
 
 
 def failed_assertions(item: pytest.Item, traceback: TracebackType | None) -> list[int]:
-    """Indexes of the checks of a test that do not hold, empty if something else in it failed.
+    """Return indexes of the checks of a test that do not hold, empty if something else in it failed.
 
-    A check is an `assert` statement or a call of a method of the test case that begins so. The index of an expected
-    message that is not there is `MESSAGE`.
+    A check is an `assert` statement or a call of a method of the test case whose name begins with `assert`. The index
+    of a missing expected message is `MESSAGE`.
     """
     code = getattr(getattr(item, "function", None), "__code__", None)
     while traceback is not None and traceback.tb_frame.f_code is not code:
@@ -159,7 +160,7 @@ def failed_assertions(item: pytest.Item, traceback: TracebackType | None) -> lis
 
 
 def _function(tree: ast.Module, name: str) -> ast.FunctionDef | None:
-    """The test function of that name, in the module or in one of its classes."""
+    """Return the test function of that name, in the module or in one of its classes."""
     classes = [node.body for node in tree.body if isinstance(node, ast.ClassDef)]
     functions = (node for body in (tree.body, *classes) for node in body if isinstance(node, ast.FunctionDef))
     return next((node for node in functions if node.name == name), None)
@@ -177,7 +178,7 @@ def _is_self(node: ast.expr) -> bool:
 
 
 def _expects_message(node: ast.stmt) -> bool:
-    """`with pytest.raises(..., match=...)` or `with self.assertRaisesRegex(...)`."""
+    """Return whether this is `with pytest.raises(..., match=...)` or `with self.assertRaisesRegex(...)`."""
     if not isinstance(node, ast.With) or not isinstance(call := node.items[0].context_expr, ast.Call):
         return False
     name = call.func.attr if isinstance(call.func, ast.Attribute) else ""
@@ -185,16 +186,16 @@ def _expects_message(node: ast.stmt) -> bool:
 
 
 def _first_line(node: ast.stmt) -> int:
-    """Where the body of a `with` begins."""
+    """Return the first line of the body of a `with`."""
     return node.body[0].lineno if isinstance(node, ast.With) else node.lineno
 
 
 def _holds(statement: ast.stmt, frame: FrameType) -> bool:
-    """The check passes with the variables of the frame."""
+    """Return whether the check passes with the variables of the frame."""
     try:
         code = compile(ast.Module([statement], []), "<check>", "exec")
         exec(code, frame.f_globals, dict(frame.f_locals))
-    except BaseException:  # also what the subject's own operators raise
+    except BaseException:  # operators of the subject may raise anything
         return False
     return True
 

@@ -1,4 +1,4 @@
-"""Undoing: the lines of a suite that remove what the import of the subject writes beside itself."""
+"""Cleanup: lines of a suite that remove the files written by the import of the subject."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from fitgym.suite.text.source import literal_source
 __all__ = ["NAMES", "note", "undoing"]
 
 NAMES = frozenset({"name", "path", "root"})
-"""Names that the lines bind, so that no variable and no import may have them."""
+"""Names that these lines bind; variables and imports must not use them."""
 
 
 def note(reference: Reference) -> str:
-    """How the comment begins by which a suite of a subject that writes is known."""
+    """Return the beginning of the comment that marks a suite whose subject writes files."""
     return f"# Importing `{reference.module}`"
 
 
 def undoing(subject: Subject, scope: Scope, width: int) -> list[str]:
-    """The lines, to stand before the import of the subject; none if that writes nothing.
+    """Return the cleanup lines, to be placed before the import of the subject; none if the import writes nothing.
 
-    Only what the import is known to make is removed, and only what was not there before.
+    Only files that the import is known to make are removed, and only if they did not exist before.
 
     Args:
-        subject: what is tested.
+        subject: the code under test.
         scope: of the file; gets the modules that the lines need.
-        width: greatest length of a line.
+        width: maximal length of a line.
     """
     files = tuple(name for name in subject.added if not name.endswith("/"))
     folders = tuple(name for name in subject.added if name.endswith("/"))
@@ -59,7 +59,7 @@ _SAID = {
 
 
 def _root(subject: Subject, scope: Scope) -> Bracket:
-    """The statement that finds the folder of the top-level package or module, which it does not import."""
+    """Return the statement that finds the folder of the top-level package or module without importing it."""
     top, *rest = subject.reference.module.split(".")
     found = f"{scope.module('importlib.util')}.find_spec({literal_source(repr(top))})"
     is_package = rest or os.path.basename(subject.reference.path).startswith("__init__.")

@@ -1,4 +1,4 @@
-"""Dialects: the same tests as functions for pytest and as classes of unittest."""
+"""Dialects: write tests as functions for pytest or as classes for unittest."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from fitgym.testcase.expression import Expression, Literal
 
 __all__ = ["DIALECTS", "WIDTH", "Dialect", "Pytest", "Unittest", "dialect"]
 
-WIDTH = 88  # of black and ruff
+WIDTH = 88  # default line length of black and ruff
 
 
 class Dialect(Protocol):
-    """How tests are written for one framework.
+    """The style of tests for one framework.
 
     Attributes:
-        body: greatest length of a line of a test's body.
-        reserved: names that no variable and no import may have.
+        body: maximal length of a line of a test's body.
+        reserved: names that variables and imports must not use.
     """
 
     body: int
     reserved: frozenset[str]
 
     def modules(self, tests: Sequence[FinishedTest]) -> list[str]:
-        """The modules that the tests need besides what they call."""
+        """Return the modules that the tests need besides the code that they call."""
 
     def expected(self, test: FinishedTest, scope: Scope) -> list[str]:
-        """The head of the block that has to raise."""
+        """Return the head of the block that must raise."""
 
     def check(self, value: str, fact: Observation, expected: Piece, scope: Scope) -> list[str]:
-        """The lines that check one fact.
+        """Return the lines that check one fact.
 
         Args:
             value: source of the value that the fact is about.
@@ -48,25 +48,25 @@ class Dialect(Protocol):
         """
 
     def holds(self, condition: str) -> list[str]:
-        """The lines that check a condition."""
+        """Return the lines that check a condition."""
 
     def own_folder(self) -> list[str]:
-        """The lines with which a test begins that is to write its files elsewhere."""
+        """Return the lines at the beginning of a test that switch to a temporary folder."""
 
     def function(self, test: FinishedTest, body: Sequence[str]) -> list[str]:
-        """The lines of a test."""
+        """Return the lines of a test."""
 
     def groups(self, groups: Sequence[tuple[str, list[list[str]]]], headed: bool = False) -> list[str]:
-        """The blocks of the file, with two blank lines between any two.
+        """Return the blocks of the file, to be separated by two blank lines.
 
         Args:
             groups: operations under test, each with the lines of its tests.
-            headed: tests stand under the name of their operation even if they are few.
+            headed: write a heading for each operation even if it has few tests.
         """
 
 
 class Pytest(Dialect):
-    """Plain functions, `assert`, `pytest.raises`; the tests of each operation stand under its name if they are many."""
+    """Plain functions, `assert` and `pytest.raises`; with many tests, the tests of each operation get a heading."""
 
     body = WIDTH - 4
     reserved = frozenset({"monkeypatch", "tmp_path"})
@@ -117,7 +117,9 @@ class Pytest(Dialect):
         blocks = []
         number = sum(len(functions) for _, functions in groups)
         for heading, functions in groups:
-            if headed or (2 * len(groups) <= number and len(groups) > 1):  # else there are as many headings as tests
+            if headed or (
+                2 * len(groups) <= number and len(groups) > 1
+            ):  # else there would be almost as many headings as tests
                 blocks.append(f"# {heading}")
             blocks += ["\n".join(lines) for lines in functions]
         return blocks
@@ -126,8 +128,10 @@ class Pytest(Dialect):
         return laid_out(prefixed("assert ", condition), self.body)
 
     def _compared(self, left: str, operator: str, right: Piece) -> list[str]:
-        """`assert left operator right`; too long for a line, the bracket on the right is opened if there is one, else
-        the comparison goes into parentheses."""
+        """Return `assert left operator right`, broken if it is too long.
+
+        If the right side has a bracket, it is opened; otherwise the comparison is put in parentheses.
+        """
         whole = f"assert {left} {operator} {flat(right)}"
         if columns(whole) <= self.body:
             return [whole]
@@ -144,10 +148,10 @@ class Pytest(Dialect):
 
 
 class Unittest(Dialect):
-    """A class of unittest for each operation; needs nothing but Python.
+    """A class of unittest for each operation; needs only the standard library.
 
-    Floats are compared with 7 decimal places where that means something, else with a relative tolerance of 1e-6;
-    containers of floats exactly.
+    Floats from 1e-3 to 1e6 are compared with 7 decimal places, others with a relative tolerance of 1e-6; containers of
+    floats are compared exactly.
     """
 
     body = WIDTH - 8
@@ -231,10 +235,10 @@ _VIEWS = {"length": "len", "text": "str", "list": "list"}
 
 
 def dialect(name: str) -> Dialect:
-    """The dialect of that name.
+    """Return the dialect of that name.
 
     Raises:
-        InputError: there is none.
+        InputError: there is no such dialect.
     """
     if name not in DIALECTS:
         raise InputError(f"no format named '{name}' (there are: {', '.join(DIALECTS)})")
@@ -242,7 +246,7 @@ def dialect(name: str) -> Dialect:
 
 
 def pattern_source(pattern: str) -> str:
-    """A regular expression as source: as a raw string where it has backslashes and can be one."""
+    """Return a regular expression as source: a raw string if it has backslashes and can be one."""
     plain = literal_source(repr(pattern))
     if "\\" not in pattern or not pattern.isprintable() or pattern.endswith("\\"):
         return plain
@@ -253,7 +257,7 @@ def pattern_source(pattern: str) -> str:
 
 
 def _is_extreme(expression: Expression) -> bool:
-    """A number of which 7 decimal places say too little or too much."""
+    """Return whether a number is too small or too large to be compared with 7 decimal places."""
     if not isinstance(expression, Literal):
         return False
     size = abs(ast.literal_eval(expression.text))

@@ -1,7 +1,7 @@
-"""Export: finished tests as a file that reads as if a person had written it.
+"""Export: write finished tests as a readable file.
 
-The file needs the subject and pytest, or unittest alone, not fitgym. It says how it was made, but neither when nor where,
-so the same run gives the same bytes.
+The file needs the subject and pytest (or only unittest), but not fitgym. Its header contains the command but neither
+date nor place, so the same run gives the same bytes.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ def export(
     command: str = "",
     dialect: Dialect = DIALECTS["pytest"],
 ) -> str:
-    """The suite as text, written to `path` if there is one.
+    """Return the suite as text, and write it to `path` if given.
 
     Args:
         tests: in the order of the file; their names differ.
         subject: the code under test.
-        path: the file, written whole or not at all. Missing folders are made.
-        command: what repeats the run, for the header.
-        dialect: how tests are written.
+        path: the file, written completely or not at all. Missing folders are created.
+        command: the command that repeats the run, for the header.
+        dialect: the style of the tests.
 
     Raises:
         OSError: the file cannot be written.
@@ -59,7 +59,7 @@ def export(
 
 
 def arranged(tests: Sequence[FinishedTest], subject: Subject) -> list[FinishedTest]:
-    """The tests by what they test, in the order of the source; of each operation those first that return."""
+    """Return the tests sorted by the source line of their operation; of each, tests that return come first."""
 
     def place(test: FinishedTest) -> tuple[int, int, bool]:
         operation = subject.operations[test.statements[-1].operation]
@@ -71,7 +71,7 @@ def arranged(tests: Sequence[FinishedTest], subject: Subject) -> list[FinishedTe
 
 
 def file_name(module: str, class_name: str = "") -> str:
-    """What the file of a subject is called: `test_package_module.py`, with the class if one was named."""
+    """Return the file name for a subject: `test_package_module.py`, with the class if there is one."""
     parts = [*module.split("."), *(class_name.split(".") if class_name else [])]
     return f"test_{'_'.join(part.strip('_') for part in parts).lower()}.py"
 
@@ -86,19 +86,18 @@ def suite_text(
     reserved: frozenset[str] = frozenset(),
     headed: bool = False,
 ) -> str:
-    """The suite as the text of a file that will stand in `folder`.
+    """Return the suite as the text of a file in `folder`.
 
-    The text passes `ruff check` and `ruff format --check` with their default rules. Tests of one operation that follow
-    each other stand under its name. The folder matters only if the subject is not importable by itself: then a line
-    with the relative way to it extends `sys.path`, or, without a folder, a comment says what has to be on `PYTHONPATH`.
-    Imports do not bind the names that are `reserved`. If `headed`, tests stand under the name of their operation even if
-    they are few.
+    The text passes `ruff check` and `ruff format --check` with their default rules. Consecutive tests of one operation
+    get its name as a heading. The folder matters only if the subject is not importable by itself: then a line extends
+    `sys.path` by the relative path to it, or, without a folder, a comment names the package that must be on
+    `PYTHONPATH`. Imports do not bind `reserved` names. If `headed`, headings are written even if there are few tests.
     """
     writes = NAMES if subject.added or subject.changed else ()
     scope = Scope(reserved=frozenset({*(test.name for test in tests), *dialect.reserved, *writes, *reserved}))
-    for module in dialect.modules(tests):  # before the names of the subject can take theirs
+    for module in dialect.modules(tests):  # first, so that names of the subject cannot shadow them
         scope.module(module)
-    for test in tests:  # all imports are known before the first variable gets its name
+    for test in tests:  # first pass: collects all imports, so that variables do not shadow them
         _function(test, subject, scope, dialect)
     groups = [
         (name, [_function(test, subject, scope, dialect) for test in group])
@@ -108,23 +107,28 @@ def suite_text(
     beginning, body = "\n".join(head).rstrip("\n"), "\n\n\n".join(dialect.groups(groups, headed))
     if not body:
         return beginning + "\n"
-    return beginning + ("\n\n" if body.startswith("#") else "\n\n\n") + body + "\n"  # as isort has it
+    return (
+        beginning + ("\n\n" if body.startswith("#") else "\n\n\n") + body + "\n"
+    )  # the number of blank lines that isort expects
 
 
 def write(content: str | bytes, path: Path) -> None:
-    """Write a file whole or not at all: a new file takes the place of the old one in one step.
+    """Write a file completely or not at all: the new file replaces the old one in one step.
 
     Raises:
-        OSError: it cannot be written; what was there before is unchanged.
+        OSError: the file cannot be written; an existing file is unchanged.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content.encode() if isinstance(content, str) else content)
+        # The umask can only be read by setting it.
         mask = os.umask(0)
         os.umask(mask)
-        os.chmod(temporary, 0o666 & ~mask)  # temporary files are private, a suite is not
+        os.chmod(
+            temporary, 0o666 & ~mask
+        )  # temporary files are readable only by the user; give the suite the usual permissions
         os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(OSError):
@@ -133,7 +137,7 @@ def write(content: str | bytes, path: Path) -> None:
 
 
 def _docstring(reference: Reference, command: str) -> str:
-    """What the file is, without local paths."""
+    """Return the docstring of the file, without local paths."""
     what = reference.module + (f".{reference.class_name}" if reference.class_name else "")
     lines = [f"Tests of {what}, {GENERATED} {__version__}.", ""]
     if command:
@@ -151,7 +155,10 @@ def _docstring(reference: Reference, command: str) -> str:
 
 
 def _imports(subject: Subject, scope: Scope, folder: str | Path | None) -> list[str]:
-    """The import lines; before that of the subject what makes it importable, and what undoes what its import writes."""
+    """Return the import lines.
+
+    Lines that make the subject importable, and cleanup for files written by its import, come before its import.
+    """
     reference = subject.reference
     root = import_root(reference)
     if folder is not None and root and is_configured(root, Path(folder)):
@@ -169,7 +176,7 @@ def _imports(subject: Subject, scope: Scope, folder: str | Path | None) -> list[
     scope.module("os")
     scope.module("sys")
     lines = scope.imports(WIDTH, first_party=ours)
-    # Everything of the subject's own project comes after the line that makes it importable.
+    # Imports of the subject's own project come after the line that makes it importable.
     before, after = _split(lines, ours)
     paths, sys_module = f"{scope.module('os')}.path", scope.module("sys")
     here = Bracket(f"{paths}.dirname(", ("__file__",), ")", call=True)
@@ -179,7 +186,7 @@ def _imports(subject: Subject, scope: Scope, folder: str | Path | None) -> list[
 
 
 def _split(lines: list[str], packages: Collection[str]) -> tuple[list[str], list[str]]:
-    """The import lines before the first one of some packages, without blank lines at the end, and the others."""
+    """Split the import lines before the first import of some packages; blank lines at the split are removed."""
     start = next((i for i, line in enumerate(lines) if _imported(line) in packages), len(lines))
     before, after = lines[:start], lines[start:]
     while before and not before[-1]:
@@ -188,24 +195,24 @@ def _split(lines: list[str], packages: Collection[str]) -> tuple[list[str], list
 
 
 def _imported(line: str) -> str:
-    """The top-level package that an import line imports from, "" for other lines."""
+    """Return the top-level package that an import line imports from, "" for other lines."""
     words = line.split()
     return words[1].partition(".")[0] if len(words) > 1 and words[0] in ("import", "from") else ""
 
 
 def _heading(test: FinishedTest, subject: Subject) -> str:
-    """What the last statement does, as it is called in the source."""
+    """Return the name of the operation of the last statement."""
     return subject.operations[test.statements[-1].operation].name
 
 
 def _function(test: FinishedTest, subject: Subject, scope: Scope, dialect: Dialect) -> list[str]:
-    """The lines of one test function: arrange, act, assert, with a blank line between parts that are not short."""
+    """Return the lines of one test function: arrange, act, assert, with blank lines between longer parts."""
     body = _plain_body(test, subject, scope, dialect) or _full_body(test, subject, scope, dialect)
     return dialect.function(test, _without_double_blanks(body))
 
 
 def _plain_body(test: FinishedTest, subject: Subject, scope: Scope, dialect: Dialect) -> list[str]:
-    """A body that calls where it checks, empty if there is more to check, or it does not fit on a line."""
+    """Return a body that checks the call directly, empty if it needs other checks or does not fit on a line."""
     last = len(test.statements) - 1
     if test.raises is not None or [(fact.position, fact.path) for fact in test.assertions] != [(last, "")]:
         return []
@@ -215,7 +222,7 @@ def _plain_body(test: FinishedTest, subject: Subject, scope: Scope, dialect: Dia
         return []
     rendered = _rendered(test, subject, scope, dialect, named, plain=True)
     *arrange, value = [line for block in rendered.blocks for line in block]
-    if not _is_complete(rendered.blocks[-1][:-1]):  # they belong to what the last line ends
+    if not _is_complete(rendered.blocks[-1][:-1]):  # the last line is only the end of a longer statement
         return []
     match _kind(value):
         case "comparison":
@@ -233,7 +240,7 @@ def _plain_body(test: FinishedTest, subject: Subject, scope: Scope, dialect: Dia
 
 
 def _is_complete(lines: Sequence[str]) -> bool:
-    """The lines are whole statements."""
+    """Return whether the lines are complete statements."""
     try:
         ast.parse("\n".join(lines))
     except SyntaxError:
@@ -242,7 +249,7 @@ def _is_complete(lines: Sequence[str]) -> bool:
 
 
 def _full_body(test: FinishedTest, subject: Subject, scope: Scope, dialect: Dialect) -> list[str]:
-    """A body that binds what it checks."""
+    """Return a body that assigns results to variables and checks these."""
     named = {fact.position for fact in test.assertions}
     named |= {position for fact in test.assertions for position in refs(fact.expression)}
     rendered = _rendered(test, subject, scope, dialect, named)
@@ -274,13 +281,13 @@ def _rendered(
 
 
 def _check(fact: Observation, rendered: Rendered, dialect: Dialect) -> list[str]:
-    """The lines that check one fact about a variable."""
+    """Return the lines that check one fact about a variable."""
     expected = expression_piece(fact.expression, rendered.names, rendered.scope)
     return dialect.check(rendered.names[fact.position] + _path(fact.path), fact, expected, rendered.scope)
 
 
 def _kind(line: str) -> str:
-    """Whether the line is a comparison, another value that can be compared, or neither."""
+    """Return whether the line is a "comparison", another "value" that can be compared, or "" for neither."""
     try:
         node = ast.parse(line, mode="eval").body
     except SyntaxError:
@@ -291,7 +298,7 @@ def _kind(line: str) -> str:
 
 
 def _condition(comparison: str, fact: Observation) -> str:
-    """What has to hold where a comparison is known to be true or false, "" if it is something else."""
+    """Return the condition for a comparison that is known to be true or false, "" if there is none."""
     if fact.kind not in ("is", "truth") or fact.expression not in (Literal("True"), Literal("False")):
         return ""
     if fact.expression == Literal("True"):
@@ -300,7 +307,7 @@ def _condition(comparison: str, fact: Observation) -> str:
     if isinstance(operator, ast.In):
         left, _, right = comparison.rpartition(" in ")
         return f"{left} not in {right}"
-    # `not a == b` is not what `a != b` tests, but linters want the latter.
+    # `not a == b` is not equivalent to `a != b`, but linters demand the latter.
     return "" if isinstance(operator, ast.Eq | ast.NotEq) else f"not {comparison}"
 
 
@@ -310,7 +317,7 @@ def _operators(comparison: str) -> list[ast.cmpop]:
 
 
 def _path(path: str) -> str:
-    """The way to an observed value, with keys written as the formatters prefer them."""
+    """Return the path to an observed value, with keys quoted as formatters prefer."""
     if "[" not in path:
         return path
     steps = []
@@ -323,12 +330,12 @@ def _path(path: str) -> str:
             steps.append(f".{node.attr}")
             node = node.value
         else:
-            raise ValueError(f"'{path}' does not lead from a value to a part of it")
+            raise ValueError(f"'{path}' is not a path of attributes and subscripts")
     return "".join(reversed(steps))
 
 
 def _without_double_blanks(lines: list[str]) -> list[str]:
-    """Blank lines neither at the ends nor one after another."""
+    """Remove blank lines at both ends, and repeated ones."""
     kept: list[str] = []
     for line in lines:
         if line or (kept and kept[-1]):

@@ -1,8 +1,8 @@
-"""Layout: expressions broken into lines as the formatters Black and ruff do, so that exported tests need no formatting.
+"""Layout: break expressions into lines as Black and ruff do, so that exported tests need no formatting.
 
-A piece of source is a string that is never broken or a `Bracket` whose items can go on lines of their own. If it fits
-on the line it stays there. Otherwise the arguments of a call move to one line of their own if they fit there, and else
-every item gets a line and a trailing comma; the items of a literal go straight to the last form.
+A piece of source is a string that is never broken, or a `Bracket` whose items can be placed on separate lines. A piece
+that fits on the line is not broken. Otherwise the arguments of a call move to one separate line if they fit, and else
+every item gets a line with a trailing comma; the items of a literal always use the last form.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ class Bracket:
     """Comma-separated items between brackets.
 
     Attributes:
-        head: everything up to and including the opening bracket, for example `key=f(`.
-        items: what stands between the brackets.
-        tail: the closing bracket and everything after it.
+        head: text up to and including the opening bracket, for example `key=f(`.
+        items: the pieces between the brackets.
+        tail: the closing bracket and the text after it.
         call: the brackets belong to a call and not to a list, tuple, set or dictionary.
         lone_comma: a single item needs a comma after it (a tuple).
-        optional: the brackets are parentheses around a single item, written only where the line is broken.
+        optional: the brackets are parentheses around a single item, written only if the line is broken.
     """
 
     head: str
@@ -39,7 +39,7 @@ class Bracket:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A key that may be broken, and its value: an item of a dictionary."""
+    """An item of a dictionary: a key that may be broken, and its value."""
 
     key: Piece
     value: Piece
@@ -49,7 +49,7 @@ Piece = str | Bracket | Pair
 
 
 def flat(piece: Piece) -> str:
-    """The piece on one line."""
+    """Return the piece on one line."""
     if isinstance(piece, str):
         return piece
     if isinstance(piece, Pair):
@@ -61,7 +61,7 @@ def flat(piece: Piece) -> str:
 
 
 def columns(text: str) -> int:
-    """How wide the text is: East Asian characters and most emoji take two columns, combining marks none."""
+    """Return the width of the text: East Asian characters and most emoji take two columns, combining marks none."""
     if text.isascii():
         return len(text)
     return sum(
@@ -71,23 +71,23 @@ def columns(text: str) -> int:
 
 
 def prefixed(prefix: str, piece: Piece) -> Piece:
-    """The piece with `prefix` directly before it."""
+    """Return the piece with `prefix` directly before it."""
     if isinstance(piece, Pair):
         return Pair(prefixed(prefix, piece.key), piece.value)
     return prefix + piece if isinstance(piece, str) else replace(piece, head=prefix + piece.head)
 
 
 def laid_out(piece: Piece, width: int, *, indent: int = 0, after: int = 0) -> list[str]:
-    """The piece as lines.
+    """Return the piece as lines.
 
     Args:
         piece: what to write.
-        width: greatest length of a line, in characters.
-        indent: column at which the piece begins; only lines after the first carry it as spaces.
-        after: how many characters will follow on the last line.
+        width: maximal length of a line, in characters.
+        indent: column at which the piece begins; only lines after the first are indented by it.
+        after: number of characters that will follow on the last line.
 
     Returns:
-        Lines of at most `width` characters where there are brackets to break at.
+        Lines of at most `width` characters, if there are brackets to break at.
     """
     text = flat(piece)
     if indent + columns(text) + after <= width or isinstance(piece, str):
@@ -116,7 +116,7 @@ def laid_out(piece: Piece, width: int, *, indent: int = 0, after: int = 0) -> li
 
 
 def assigned(target: str, piece: Piece, width: int) -> list[str]:
-    """The lines of `target = piece`, with parentheses around something unbreakable where they make it fit."""
+    """Return the lines of `target = piece`, with parentheses around an unbreakable piece if that makes it fit."""
     text = f"{target} = {flat(piece)}"
     unbreakable = not (isinstance(piece, Bracket) and piece.items)
     if unbreakable and columns(text) > width and _INDENT + columns(flat(piece)) <= width:
@@ -125,5 +125,5 @@ def assigned(target: str, piece: Piece, width: int) -> list[str]:
 
 
 def indented(lines: Sequence[str]) -> list[str]:
-    """The lines one level further in."""
+    """Return the lines indented by one level."""
     return [" " * _INDENT + line if line else line for line in lines]

@@ -1,4 +1,4 @@
-"""Places: from which folder a subject is imported, and whether a plain interpreter looks there."""
+"""Places: the folder that a subject is imported from, and whether Python finds it without help."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from fitgym.suite.text import pytest_settings
 __all__ = ["import_root", "is_configured", "is_first_party", "is_installed"]
 
 PROBE = "import importlib.util, sys; print(getattr(importlib.util.find_spec(sys.argv[1]), 'origin', None) or '')"
-"""A program that tells where an interpreter finds a package."""
+"""A program that prints the file of a package as an interpreter finds it."""
 
 
 def import_root(reference: Reference) -> str:
-    """The folder that has to be on `sys.path` for the subject to be imported, "" if every interpreter looks there.
+    """Return the folder that must be on `sys.path` to import the subject, "" if every interpreter finds it.
 
-    The current folder, the folder of the running program and those of `PYTHONPATH` do not count as looked into: whoever
-    runs the suite later need not have them. An editable install counts.
+    The current folder, the folder of the running program and the folders of `PYTHONPATH` are ignored: a later user of
+    the suite may not have them. An editable install counts.
     """
     root = reference.root
     ours = ["", os.getcwd(), *os.environ.get("PYTHONPATH", "").split(os.pathsep), *reference.search_path]
@@ -34,20 +34,20 @@ def import_root(reference: Reference) -> str:
 
 
 def is_configured(root: str, folder: Path) -> bool:
-    """The configuration of pytest for tests in `folder` puts `root` on `sys.path`."""
+    """Return whether the pytest configuration for tests in `folder` puts `root` on `sys.path`."""
     configured = pytest_settings.root(folder)
     known = [] if configured is None else pytest_settings.paths(configured, "pythonpath")
     return os.path.realpath(root) in {os.path.realpath(path) for path in known}
 
 
 def is_first_party(reference: Reference) -> bool:
-    """The subject belongs to the user: it is neither installed nor part of Python."""
+    """Return whether the subject belongs to the user: it is neither installed nor part of Python."""
     top = reference.module.partition(".")[0]
     return top not in sys.stdlib_module_names and not is_installed(reference.root)
 
 
 def is_installed(folder: str) -> bool:
-    """The folder holds installed packages or the standard library."""
+    """Return whether the folder holds installed packages or the standard library."""
     parts = Path(os.path.realpath(folder)).parts
     return "site-packages" in parts or "dist-packages" in parts or os.path.realpath(folder) in _standard_folders()
 
@@ -58,7 +58,7 @@ def _standard_folders() -> set[str]:
 
 @functools.cache
 def _found_by_python(package: str) -> str:
-    """The file of a package as an interpreter finds it that knows neither this folder nor `PYTHONPATH`, "" if not."""
+    """Return the file of a package as found without the current folder and `PYTHONPATH`, "" if it is not found."""
     done = subprocess.run(
         [sys.executable, "-I", "-c", PROBE, package], capture_output=True, text=True, cwd=os.sep, check=False
     )

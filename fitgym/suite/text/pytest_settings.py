@@ -1,4 +1,4 @@
-"""The configuration of pytest for a folder: which file holds it, and lists of paths in it."""
+"""The pytest configuration of a folder: its file, and path lists in it."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ FILES = {
     "tox.ini": "pytest",
     "setup.cfg": "tool:pytest",
 }
-"""Files with a configuration, in the order in which pytest looks for it, each with its section."""
+"""Configuration files in the order in which pytest searches them, each with its section."""
 
 
 def root(folder: Path) -> Path | None:
-    """The nearest folder at or above `folder` that has a configuration of pytest, None if there is none."""
+    """Return the nearest folder at or above `folder` that has a pytest configuration, None if there is none."""
     return next((parent for parent in (folder, *folder.parents) if _options(parent) is not None), None)
 
 
 def paths(folder: Path, name: str) -> list[Path]:
-    """The paths of an option such as `testpaths` or `pythonpath`, as the configuration in `folder` gives them.
+    """Return the paths of an option such as `testpaths` or `pythonpath`, from the configuration in `folder`.
 
     Args:
-        folder: with the configuration; not those above it.
+        folder: folder of the configuration; its parents are not searched.
         name: of the option.
     """
     value = (_options(folder) or {}).get(name, ())
@@ -36,7 +36,7 @@ def paths(folder: Path, name: str) -> list[Path]:
 
 
 def _options(folder: Path) -> dict[str, object] | None:
-    """The options in the first file of the folder that has some; None without one, and for files that cannot be read."""
+    """Return the options of the first configuration file of the folder; None if there is none that can be read."""
     for name, section in FILES.items():
         file = folder / name
         if not file.is_file():

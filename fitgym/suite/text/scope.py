@@ -1,4 +1,4 @@
-"""Scope: what the names of a test file mean, and the imports that make them mean it."""
+"""Scope: the imported names of a test file, and its import lines."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ __all__ = ["Scope", "snake_case"]
 
 _BUILTINS = frozenset(dir(builtins))
 _COLLECTED = re.compile(r"[tT]est|pytest|setup|teardown|setUp|tearDown|load_tests$")
-"""Names that pytest would take for tests or fixtures of the file that imports them."""
+"""Names that pytest would collect as tests or fixtures of the file that imports them."""
 
 
 _VAGUE = ("error", "Error")  # `zlib.error`, `binascii.Error`
 
 
 def snake_case(name: str) -> str:
-    """`HTTPServer` as `http_server`, `IPv4Address` as `ipv4_address`."""
+    """Convert a name to snake case: `HTTPServer` to `http_server`, `IPv4Address` to `ipv4_address`."""
     name = name.replace("IPv", "Ipv")
     split = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name)
     return split.strip("_").lower()
@@ -28,7 +28,7 @@ def snake_case(name: str) -> str:
 class Scope:
     """The imported names of one test file.
 
-    Ask for the text of everything that is needed before choosing names of variables: `taken` grows.
+    Call `text` for everything that is needed before choosing names of variables: each import adds taken names.
 
     Args:
         reserved: further names that must not be bound.
@@ -40,7 +40,7 @@ class Scope:
         self._modules: dict[str, str] = {}  # module: text that stands for it
 
     def taken(self, name: str) -> bool:
-        """A variable must not be called like this: it is bound, a builtin, a keyword or reserved."""
+        """Return whether a variable must not have this name: it is bound, a builtin, a keyword or reserved."""
         return (
             name in self._names
             or name in _BUILTINS
@@ -50,10 +50,10 @@ class Scope:
         )
 
     def text(self, module: str, qualname: str) -> str:
-        """How an object of a module is written; its import is remembered.
+        """Return the source for an object of a module, and remember its import.
 
-        It is imported by name unless the name means something else already, hides a builtin, says nothing without its
-        module, or would be collected by pytest; then the module is imported.
+        It is imported by name unless the name is already bound, hides a builtin, is meaningless without its module, or
+        would be collected by pytest; then the module is imported.
         """
         if module == "builtins":
             return qualname
@@ -66,7 +66,7 @@ class Scope:
         return qualname
 
     def module(self, name: str) -> str:
-        """How a module is written; its import is remembered."""
+        """Return the source for a module, and remember its import."""
         text = self._modules.get(name)
         if text is None:
             text = name
@@ -77,11 +77,11 @@ class Scope:
         return text
 
     def imports(self, width: int = 88, *, first_party: Container[str] = ()) -> list[str]:
-        """The import lines, sorted as ruff and isort do: standard library, third party, first party, each a block.
+        """Return the import lines in blocks: standard library, third party, first party; sorted as by ruff and isort.
 
         Args:
-            width: greatest length of a line.
-            first_party: top-level names of packages that belong to the project that the file will be part of.
+            width: maximal length of a line.
+            first_party: top-level names of packages that belong to the project of the file.
         """
         blocks: tuple[list[str], list[str], list[str]] = ([], [], [])
 
@@ -106,13 +106,13 @@ def _is_standard(module: str) -> bool:
 
 
 def _natural(name: str) -> tuple[list[str | int], str]:
-    """Sorts without regard to case, and numbers in names by value: isort's order."""
+    """Sort key of isort: ignores case, and compares numbers in names by value."""
     parts = re.split(r"(\d+)", name.lower())
     return [int(part) if place % 2 else part for place, part in enumerate(parts)], name
 
 
 def _member(name: str) -> tuple[int, tuple[list[str | int], str]]:
-    """Sorts constants before classes before everything else, as they are written."""
+    """Sort key of imported names: constants before classes before everything else."""
     kind = 0 if name.isupper() and len(name) > 1 else 1 if name[:1].isupper() else 2
     return kind, _natural(name)
 

@@ -1,4 +1,4 @@
-"""Source: test cases as Python that a person would have written."""
+"""Source: write test cases as readable Python."""
 
 from __future__ import annotations
 
@@ -102,13 +102,13 @@ _OF_KIND = {
 _DRIVES = {"__aiter__": "aiterate", "__await__": "await", "__enter__": "enter", "__aenter__": "aenter"}
 _PARAMETERS = ("x", "y", "z", "u", "v", "w")
 _LOCAL_NAMES = frozenset((*_PARAMETERS, "args", "element", "entered"))
-"""Names that lambdas and small functions inside a test case bind: a variable called so could not be used in them."""
+"""Names that lambdas and small functions inside a test case bind: variables must have other names."""
 
 
 _SINGLETONS = ("None", "True", "False")
-"""What linters do not want to be compared with by `==`; a variable may hold them, as it may a thing's own self."""
+"""Values that linters do not accept in comparisons by `==`; such a value is assigned to a variable first."""
 _CONFUSABLE = ("l", "O", "I")
-"""Names that linters take for numbers."""
+"""Names that linters reject because they look like numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,9 +116,9 @@ class Rendered:
     """One test case as Python.
 
     Attributes:
-        blocks: for every statement its lines, not indented; the last line of a block ends the statement.
-        names: positions of the statements whose result is bound, and the variable it is bound to.
-        scope: what the names mean; `scope.imports()` are the imports needed.
+        blocks: the lines of every statement, not indented; the last line of a block ends the statement.
+        names: the variable of each result that is assigned, by the position of the statement.
+        scope: the meaning of the names; `scope.imports()` are the imports needed.
     """
 
     blocks: tuple[tuple[str, ...], ...]
@@ -142,19 +142,20 @@ def render(
     discarded: Container[int] = (),
     width: int = 84,
 ) -> Rendered:
-    """A test case as Python, formatted like Black and ruff do.
+    """Return a test case as Python, formatted as by Black and ruff.
 
     Args:
         statements: the test case.
-        subject: whose operations it uses.
-        scope: names of the file that it goes to, shared between its test cases; a new one if None. Names that it
-            gains later can be hidden by variables of a test case rendered before, which does no harm.
-        named: positions whose results are bound to a variable even though no later statement uses them.
-        reserved: further names that no variable may have.
-        finite: positions of statements whose iterators are known to end; of others a limited number of elements is taken.
-        discarded: positions of statements that, where they are no call, are assigned to `_` if nothing else, because
-            linters take them for mistakes.
-        width: greatest length of a line: 88, the formatters' default, less 4 for the body of a function.
+        subject: the subject with its operations.
+        scope: names of the file, shared between its test cases; a new one if None. A name added later may be shadowed
+            by a variable of a test case rendered earlier, which is harmless.
+        named: positions whose results are assigned to a variable even if no later statement uses them.
+        reserved: further names that variables must not have.
+        finite: positions of statements whose iterators are known to end; from other iterators a limited number of
+            elements is taken.
+        discarded: positions of statements that are assigned to `_` if they are not calls and have no variable, because
+            linters reject expressions without effect.
+        width: maximal length of a line: 88, the formatters' default, minus 4 for the body of a function.
     """
     scope = Scope() if scope is None else scope
     writer = _Writer(statements, subject, scope, reserved, finite, width)
@@ -171,12 +172,12 @@ def render(
 
 
 def expression_source(expression: Expression, names: Mapping[int, str], scope: Scope) -> str:
-    """An expression on one line.
+    """Return an expression on one line.
 
     Args:
         expression: what to write.
-        names: positions of statements to the variables that hold their results.
-        scope: how importable objects are written; what is needed is added to its imports.
+        names: the variables that hold results, by the position of the statement.
+        scope: the names of importable objects; imports that are needed are added to it.
 
     Raises:
         KeyError: the expression refers to a statement without a variable.
@@ -185,12 +186,12 @@ def expression_source(expression: Expression, names: Mapping[int, str], scope: S
 
 
 def expression_piece(expression: Expression, names: Mapping[int, str], scope: Scope) -> Piece:
-    """Like `expression_source`, as a piece that can still be broken into lines."""
+    """Return an expression as a piece that can still be broken into lines, see `expression_source`."""
     return _piece(expression, names, scope)
 
 
 def literal_source(text: str) -> str:
-    """The text of a literal as the formatters prefer it: double quotes unless that needs more escapes."""
+    """Return the text of a literal as formatters write it: double quotes unless they need more escapes."""
     kind = kind_of_text(text)
     if kind == "complex" and text.startswith("("):
         value = ast.literal_eval(text)
@@ -208,7 +209,7 @@ def literal_source(text: str) -> str:
 
 
 def _piece(expression: Expression, names: Mapping[int, str], scope: Scope, parameters: Sequence[str] = ()) -> Piece:
-    """An expression as a piece; `parameters` are those of the lambda around it."""
+    """Return an expression as a piece; `parameters` are those of the enclosing lambda."""
     if isinstance(expression, Literal):
         text = literal_source(expression.text)
         head, bracket, inner = text.partition("(")
@@ -252,7 +253,7 @@ def _lambda(expression: Lambda, names: Mapping[int, str], scope: Scope) -> Piece
 
 
 class _Writer:
-    """Writes the statements of one test case, first one first."""
+    """Writes the statements of one test case, in order."""
 
     def __init__(
         self,
@@ -271,7 +272,7 @@ class _Writer:
         self.width = width
         self.names: dict[int, str] = {}
         self._used: set[str] = set()
-        for position in range(len(statements)):  # learn all imports before any variable gets its name
+        for position in range(len(statements)):  # register all imports first, so that variables do not shadow them
             self._register(position)
 
     def _register(self, position: int) -> None:
@@ -301,7 +302,7 @@ class _Writer:
             name = "result"
         if keyword.iskeyword(name) or hasattr(builtins, name):
             name += "_"
-        if self.scope.taken(name) and "_" in name.strip("_"):  # a class that is written like a variable
+        if self.scope.taken(name) and "_" in name.strip("_"):  # for example a class with a lower-case name
             first = name.partition("_")[0]
             name = first if len(first) > 2 and not self._is_taken(first) else name
         candidate, number = name, 2
@@ -338,7 +339,7 @@ class _Writer:
     # Statements
 
     def block(self, position: int) -> list[str]:
-        """The lines of one statement."""
+        """Return the lines of one statement."""
         statement = self.statements[position]
         operation = self.subject.operations[statement.operation]
         target = self.names.get(position, "")
@@ -366,7 +367,7 @@ class _Writer:
         return _piece(expression, self.names, self.scope)
 
     def _call(self, operation: Operation, statement: Statement, args: tuple[Piece, ...]) -> Piece:
-        """The call, the attribute access, or for a driven special method just what is driven."""
+        """Return the call or the attribute access; for `with`, `await` and the like only their operand."""
         if not operation.needs_receiver:
             return Bracket(f"{self.scope.text(operation.module, operation.name)}(", args, ")", call=True)
         receiver = self.names[statement.receiver]
@@ -379,7 +380,9 @@ class _Writer:
             operation.operator == "__iter__" and (operation.drive or statement.iterate)
         ):
             return receiver
-        if operation.operator == "__anext__":  # a bare name, because it is no coroutine that `asyncio.run` would take
+        if (
+            operation.operator == "__anext__"
+        ):  # text and not a call piece, because `asyncio.run` does not accept this awaitable
             return f"anext({receiver})"
         if operation.operator == "__reversed__":
             return Bracket("reversed(", (receiver,), ")", call=True)
@@ -389,7 +392,7 @@ class _Writer:
         return assigned(target, piece, self.width) if target else laid_out(piece, self.width)
 
     def _driven(self, drive: str, piece: Piece, target: str) -> list[str]:
-        """The statement with its result driven to the end, and what comes back bound to `target` if there is one."""
+        """Return the statement with its result awaited, iterated or entered, and assigned to `target` if given."""
         if drive == "":
             return self._plain(piece, target)
         if drive == "iterate":
@@ -406,7 +409,7 @@ class _Writer:
                 lines = self._plain(piece, source)
             return [*lines, f"with {source}{binding}:", "    pass"]
         source = flat(piece)
-        if isinstance(piece, Bracket):  # called outside the event loop, as in the worker
+        if isinstance(piece, Bracket):  # call it outside the event loop, as the worker does
             source = self._free("context" if drive == "aenter" else "stream")
             lines = self._plain(piece, source)
         if drive == "aiterate":
@@ -422,7 +425,7 @@ class _Writer:
         return self.scope.module("asyncio")
 
     def _operator(self, operator: str, receiver: str, args: list[Piece], target: str) -> list[str] | None:
-        """A special method written as the syntax that calls it, or None if there is none for these arguments."""
+        """Return a special method as the syntax that calls it, or None if there is none for these arguments."""
         count = len(args)
         lines: list[str] = []
         if count == 1 and operator in _BINARY:
@@ -465,7 +468,7 @@ class _Writer:
     def _operand(
         self, piece: Piece, name: str, lines: list[str], around: int, *, bare: bool = False, leftmost: bool = False
     ) -> str:
-        """An operand as text; one too long for the line gets a variable, whose assignment is added to `lines`."""
+        """Return an operand as text; a long one is assigned to a variable by a line added to `lines`."""
         text = flat(piece)
         if columns(text) + around > self.width:
             variable = self._free(name)
@@ -477,7 +480,7 @@ class _Writer:
 
 
 def _used(line: str) -> str:
-    """The last line of a statement, assigned to `_` if it is an expression that linters take for a mistake."""
+    """Return a line, assigned to `_` if it is an expression without effect that linters would reject."""
     try:
         node = ast.parse(line, mode="eval").body
     except SyntaxError:
@@ -486,7 +489,7 @@ def _used(line: str) -> str:
 
 
 def _infix(left: str, symbol: str, right: str) -> str:
-    """`left symbol right`; the formatters write powers of names and numbers without spaces."""
+    """Return `left symbol right`; as in the formatters, powers of names and numbers have no spaces."""
     if symbol == "**" and _is_simple(left) and _is_simple(right):
         return f"{left}**{right}"
     return f"{left} {symbol} {right}"
