@@ -36,7 +36,7 @@ class Archive:
 
     References:
         Rojas, Vivanti, Arcuri and Fraser 2017, A Detailed Investigation of the Effectiveness of Whole Test Suite
-            Generation, section on the archive.
+        Generation, section on the archive.
 
     Differs from the paper: EvoSuite also prefers test cases without exceptions and with fewer mocks. Here a test case
     with a failure never covers anything (see `Fitness.distances`), and an exception of the subject is no fault.

@@ -30,7 +30,7 @@ def preferred(values: Floats, ties: Floats, chance: Chance | None) -> Index:
 
     References:
         Panichella, Kifetew and Tonella 2015, Reformulating Branch Coverage as a Many-Objective Optimization Problem,
-            definition 3: the preference criterion.
+        definition 3: the preference criterion.
     """
     if not values.size:
         return np.zeros(0, dtype=np.intp)
@@ -96,7 +96,7 @@ def fronts(values: Floats, ties: Floats, size: int, chance: Chance | None) -> li
 
     References:
         Panichella, Kifetew and Tonella 2015, algorithm 2; as in EvoSuite, which does not sort test cases that will not
-            survive.
+        survive.
     """
     first = preferred(values, ties, chance)
     rest = np.setdiff1d(np.arange(len(values)), first)
@@ -140,8 +140,8 @@ def subvector_distance(values: Floats) -> Floats:
 
     References:
         Köppen and Yoshida 2007, Substitute Distance Assignments in NSGA-II for Handling Many-Objective Optimization
-            Problems: subvector dominance. Panichella, Kifetew and Tonella 2018, Automated Test Case Generation as a
-            Many-Objective Optimisation Problem with Dynamic Selection of the Targets, section 3, name it.
+        Problems: subvector dominance. Panichella, Kifetew and Tonella 2018, Automated Test Case Generation as a
+        Many-Objective Optimisation Problem with Dynamic Selection of the Targets, section 3, name it.
     """
     if len(values) < 2:
         return np.zeros(len(values))

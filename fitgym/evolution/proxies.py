@@ -42,7 +42,7 @@ class Proxies:
     | I2 | covered_calls | a function of the subject was entered |
     | I3 | test_calls | the test case calls something |
     | I4 | instantiations | the subject made an object: calls of its classes and of containers, and displays such as \
-    `[a, b]`, in blocks that ran more than once |
+`[a, b]`, in blocks that ran more than once |
     | I5 | covered_statements | a line of the subject ran |
     | I6 | test_statements | a statement of the test case is no call: reads or sets an attribute |
     | I7 | test_length | the test case has a statement |
@@ -53,8 +53,8 @@ class Proxies:
 
     References:
         Grano, Laaber, Panichella and Panichella 2021, Testing with Fewer Resources: An Adaptive Approach to
-            Performance-Aware Test Case Generation, section 3.1 and table 1. The released code also leaves calls that
-            happened once out of I2, blocks that ran at most twice out of I5, and counts I6 from ten on.
+        Performance-Aware Test Case Generation, section 3.1 and table 1. The released code also leaves calls that
+        happened once out of I2, blocks that ran at most twice out of I5, and counts I6 from ten on.
 
     Differs from the paper: I1 counts rounds; the paper counts evaluations of the loop condition, one more. I5 counts
     lines. Neither sees the objects that a call creates in a library.
@@ -115,7 +115,7 @@ def performance_heuristic(values: Floats) -> Floats:
 
     References:
         Grano et al. 2021, section 3.2. The text of the paper gives the best test case 0; its formula, which the
-            released code follows, gives it 7.
+        released code follows, gives it 7.
     """
     if not len(values):
         return np.zeros(0)

@@ -32,7 +32,7 @@ class Reach:
 
     References:
         Rojas, Vivanti, Arcuri and Fraser 2017, A Detailed Investigation of the Effectiveness of Whole Test Suite
-            Generation, section on the archive: calls of fully covered methods are no longer inserted.
+        Generation, section on the archive: calls of fully covered methods are no longer inserted.
     """
 
     def __init__(self, subject: Subject) -> None:

@@ -14,7 +14,7 @@ f(entry, true) = h(entry). The whole part of f is the approach level: nu stays b
 
 References:
     Rojas, Vivanti, Arcuri and Fraser 2017, A Detailed Investigation of the Effectiveness of Whole Test Suite
-        Generation, section 3.1, equation 1.
+    Generation, section 3.1, equation 1.
 
 Differs from EvoSuite: the minimum is over the whole trace, not over the recorded calls of the target's function. A
 function that was not entered is one level away from its entry; in EvoSuite, it is the diameter of its control flow
@@ -108,7 +108,7 @@ class Approach:
 
         Returns:
             f, shape `(2 * n, n_traces)`, and h, shape `(n, n_traces)`; n is the number of sites to measure and their
-                dependences. Traces are the last axis because every stage gathers whole sites.
+            dependences. Traces are the last axis because every stage gathers whole sites.
         """
         n, n_traces = len(self._sites), len(counts)
         executed = counts.T.take(self._sites, axis=0) > 0

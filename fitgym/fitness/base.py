@@ -103,7 +103,7 @@ def nu(x: ArrayLike) -> Floats:
 
     References:
         Rojas, Vivanti, Arcuri and Fraser 2017, A Detailed Investigation of the Effectiveness of Whole Test Suite
-            Generation, equation 1: any normalising function into [0, 1]; this one is EvoSuite's.
+        Generation, equation 1: any normalising function into [0, 1]; this one is EvoSuite's.
     """
     values = np.asarray(x, dtype=np.float64)
     normal = np.ones_like(values)
@@ -260,7 +260,7 @@ class Fitness(ABC):
 
         References:
             Rojas, Vivanti, Arcuri and Fraser 2017, A Detailed Investigation of the Effectiveness of Whole Test Suite
-                Generation, section 3.2, equation 6.
+            Generation, section 3.2, equation 6.
         """
         if executed is not None:
             np.copyto(least, 1.0, where=(executed < 2 - archived) & (least > 0.0))
@@ -281,7 +281,7 @@ class Fitness(ABC):
         References:
             Rojas, Vivanti, Arcuri and Fraser 2017, section 3.2, equation 5, and section 3.3, equation 10: the sum.
             Almulla and Gay 2022, Learning How to Search, section 3.3: each score is normalised to a 0-1 scale before
-                the scores of several functions are added.
+            the scores of several functions are added.
         """
         total: Floats = columns.sum(axis=1)
         return total if raw else total / max(1, len(self.targets))

@@ -41,7 +41,7 @@ class Branch(Fitness):
 
     References:
         Rojas, Vivanti, Arcuri and Fraser 2017, A Detailed Investigation of the Effectiveness of Whole Test Suite
-            Generation: equation 1 for traces, equations 5 and 6 for suites, section 3.3 for the archive.
+        Generation: equation 1 for traces, equations 5 and 6 for suites, section 3.3 for the archive.
 
     Differs from EvoSuite: a failed test case (a time-out, for example) gets the worst row. In EvoSuite, its whole suite
     gets the worst value.

@@ -43,7 +43,7 @@ class Diversity(Fitness):
 
     References:
         Almulla and Gay 2022, Learning How to Search, section 3.4.2, equations 7 to 9, and the paragraphs that follow:
-            which parts of a test case are read, aliases, all pairs of statements.
+        which parts of a test case are read, aliases, all pairs of statements.
 
     Differs from the paper: constants have no statements of their own here, so they are compared as part of the calls
     that take them. A text is cut after 128 characters, because replacing variables can make it grow without bound.

@@ -37,7 +37,7 @@ class ExceptionCount(Fitness):
 
     References:
         Almulla and Gay 2022, Learning How to Search, section 3.3, Exception Count: the count, and scores in [0, 1] of
-            which less is better, from which 1 / (1 + n) follows; EvoSuite as released with it has this formula.
+        which less is better, from which 1 / (1 + n) follows; EvoSuite as released with it has this formula.
 
     Differs from the paper: the kind does not distinguish two exceptions. Differs from EvoSuite as released with it: the
     method is the one that raised, not the one that the test case called; and there the value is the constant 0 when an

@@ -22,7 +22,7 @@ class Input(PartitionFitness):
 
     References:
         Grano, Laaber, Panichella and Panichella 2021, Testing with Fewer Resources, section 4: one of the seven
-            criteria that are combined there.
+        criteria that are combined there.
         The partitions are those of output coverage (`fitgym.instrument.abstraction`).
     """
 

@@ -41,8 +41,8 @@ class Line(Fitness):
 
     References:
         Rojas, Vivanti, Arcuri and Fraser 2017, A Detailed Investigation of the Effectiveness of Whole Test Suite
-            Generation: section 3.1, Line Coverage, for traces (the paper has no level between a branch and its lines,
-            the 1 above is EvoSuite's), section 3.2, equation 7, for suites.
+        Generation: section 3.1, Line Coverage, for traces (the paper has no level between a branch and its lines, the 1
+        above is EvoSuite's), section 3.2, equation 7, for suites.
 
     Differs from EvoSuite: the executed-twice rule holds for every branch of B, as in the paper, not only where both
     outcomes of a decision are in B. The entry of a function is a branch.

@@ -18,7 +18,7 @@ class TopLevelMethod(OperationFitness):
 
     References:
         Zhou et al. 2023, Coverage Goal Selector for Combining Multiple Criteria in Search-Based Unit Test Generation,
-            section 2.1, Top-Level Method Coverage.
+        section 2.1, Top-Level Method Coverage.
     """
 
     kind = "top_level_method"

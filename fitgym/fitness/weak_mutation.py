@@ -73,7 +73,7 @@ class WeakMutation(Fitness):
 
     References:
         Rojas, Vivanti, Arcuri and Fraser 2017, A Detailed Investigation of the Effectiveness of Whole Test Suite
-            Generation, section 3.1, Weak Mutation Testing: the sum; EvoSuite 1.0.7: the infection distances.
+        Generation, section 3.1, Weak Mutation Testing: the sum; EvoSuite 1.0.7: the infection distances.
 
     Differs from EvoSuite:
 

@@ -20,8 +20,7 @@ class Length(SecondaryObjective):
 
     References:
         Rojas, Vivanti, Arcuri and Fraser 2017, A Detailed Investigation of the Effectiveness of Whole Test Suite
-            Generation: ties in fitness are broken by length. The authors report that this costs coverage on some
-            classes.
+        Generation: ties in fitness are broken by length. The authors report that this costs coverage on some classes.
     """
 
     def of(self, testcases: Sequence[TestCase], traces: Sequence[Trace]) -> Floats:

@@ -19,7 +19,7 @@ class Performance(SecondaryObjective):
 
     References:
         Grano, Laaber, Panichella and Panichella 2021, Testing with Fewer Resources: An Adaptive Approach to
-            Performance-Aware Test Case Generation, section 3.2.
+        Performance-Aware Test Case Generation, section 3.2.
     """
 
     def __init__(self, subject: Subject, table: StatementTable) -> None:
