@@ -56,7 +56,7 @@ class Evaluation(Protocol):
     """The values of executed individuals under the active fitness functions, which the engine computes for a search."""
 
     def suite_fitness(self, individuals: Sequence[Individual]) -> NDArray[np.float64]:
-        """Return the combined fitness of each individual: the sum of its active suite fitness values; less is better."""
+        """Return the combined fitness of each individual: the sum of its active suite fitness values; 0 is best."""
         ...
 
     def objectives(self, testcases: Sequence[TestCase], *, released: bool = False) -> NDArray[np.float64]:
