@@ -327,9 +327,8 @@ class Queries(ActiveEvaluation):
     def reduced_suite(self, names: Sequence[str]) -> list[TestCase]:
         """Return few test cases that cover all targets of the named functions that `best_suite` covers.
 
-        Targets that existing tests cover do not count.
-
-        Takes the test case with the most uncovered targets until none is left, the earlier one of two equal ones.
+        Targets that existing tests cover do not count. The choice is greedy: it takes the test case with the most
+        uncovered targets until none is left, the earlier one of two equal ones.
         """
         testcases = self.best_suite(names)
         rows = [self.covers(name, testcases) & ~self.granted(name) for name in names]
