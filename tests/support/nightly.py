@@ -1,4 +1,4 @@
-"""Nightly tests: what takes long and says little more than the tests that always run. `make nightly` runs them."""
+"""Nightly tests: slow tests that add little to those that always run. `make nightly` runs them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ ALIKE = frozenset(
         "fitgym/Corpus-v0",
     }
 )
-"""Environments that are another one with other keywords; those always run."""
+"""Environments that differ from another one only in keywords; those others always run."""
 
 
 def all_but(values: Iterable[Any], late: Collection[Any]) -> list[Any]:
-    """Values of a parameter: those in `late` run nightly."""
+    """Return parameter values; those in `late` run nightly."""
     return [pytest.param(value, marks=nightly) if value in late else value for value in values]
 
 
 def every(number: int, values: Iterable[Any]) -> list[Any]:
-    """Values of a parameter: the first and every so many after it run always, the others nightly."""
+    """Return parameter values; every `every`-th value from the first runs always, the others nightly."""
     return [value if at % number == 0 else pytest.param(value, marks=nightly) for at, value in enumerate(values)]
