@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""How fast is fitgym, and how far from the speed of bare calls? Ratios, side by side, in one run.
+"""How fast is fitgym, compared with bare calls? Measures ratios side by side in one run.
 
-    python benchmarks/speed.py                      everything, about an hour, on a machine that does nothing else
+    python benchmarks/speed.py                      everything, about an hour, on an idle machine
     python benchmarks/speed.py --quick              a first impression in about two minutes
     python benchmarks/speed.py --only collection    one question; `--list` names them
-    python benchmarks/speed.py --subject numeric    on one subject, where a question has several
+    python benchmarks/speed.py --subject numeric    on one subject, for questions with several
 
-What the figures mean, and what could mislead, is in README.md of this folder.
+README.md in this folder explains the figures and their pitfalls.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ QUESTIONS = (
 
 
 def machine() -> dict[str, Any]:
-    """What the figures were measured on."""
+    """Return a description of the machine."""
     model = platform.processor()
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
@@ -70,7 +70,7 @@ def machine() -> dict[str, Any]:
 
 
 def ask(name: str, settings: Settings) -> Answer:
-    """The answer to one question, or a note that there is none."""
+    """Return the answer to one question, or a note that there is none."""
     try:
         return apart(_answer, name, settings)
     except Exception as error:
@@ -94,7 +94,7 @@ def show(table: Table) -> None:
 
 
 def arguments(given: Sequence[str] | None) -> argparse.Namespace:
-    """What was asked for on the command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="few repeats of little; figures are only an impression")
     parser.add_argument("--only", nargs="+", choices=QUESTIONS, metavar="QUESTION", default=list(QUESTIONS))
@@ -109,7 +109,7 @@ def arguments(given: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(given: Sequence[str] | None = None) -> int:
-    """0 if every target that was measured is met, 1 otherwise."""
+    """Return 0 if every measured target is met, 1 otherwise."""
     options = arguments(given)
     if options.list:
         print(*QUESTIONS, sep="\n")

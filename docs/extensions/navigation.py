@@ -58,7 +58,7 @@ def _below(app: Sphinx, parent: str, page: str, ancestors: set[str], level: int)
 
 
 def _groups(env: BuildEnvironment, parent: str) -> Iterator[tuple[str, list[Entry]]]:
-    """Return caption and entries of each table of contents on a page."""
+    """Yield caption and entries of each table of contents on a page."""
     for toctree in env.tocs[parent].findall(addnodes.toctree):
         yield toctree.get("caption") or "", list(toctree["entries"])
 

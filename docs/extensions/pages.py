@@ -164,7 +164,7 @@ def _index(title: str, text: str, rows: Iterable[tuple[str, str]], package: str)
 
 
 def _facts(folder: str, name: str, cls: Any) -> Iterator[tuple[str, str]]:
-    """Return the facts about a class beyond its docstring, as reStructuredText."""
+    """Yield the facts about a class beyond its docstring, as reStructuredText."""
     if folder == "fitness":
         goals = [goal for goal in GOALS.names() if name in GOALS.load(goal).functions]
         yield "among the actions of", ", ".join(f":doc:`{goal} </goals/{goal}>`" for goal in goals) or "no goal"
@@ -346,7 +346,7 @@ def command_page() -> Pages:
 
 
 def _commands(group: App, words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Return every command of the command line, as words."""
+    """Yield every command of the command line, as words."""
     for name in group.resolved_commands():
         if not name.startswith("-"):
             inner = group[name]

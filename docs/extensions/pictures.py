@@ -86,7 +86,7 @@ def _choices(name: str) -> np.ndarray:
 
 
 def _spells(mask: np.ndarray) -> list[tuple[int, int]]:
-    """Yield the first step and the step after the last one of each unbroken row of true values."""
+    """Return the first step and the step after the last one of each unbroken row of true values."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]])))
     return [(int(start), int(end)) for start, end in edges.reshape(-1, 2)]
 

@@ -27,5 +27,5 @@ def all_but(values: Iterable[Any], late: Collection[Any]) -> list[Any]:
 
 
 def every(number: int, values: Iterable[Any]) -> list[Any]:
-    """Return parameter values; every `every`-th value from the first runs always, the others nightly."""
+    """Return parameter values; the first and every `number`-th value after it run always, the others nightly."""
     return [value if at % number == 0 else pytest.param(value, marks=nightly) for at, value in enumerate(values)]
