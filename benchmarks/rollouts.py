@@ -217,7 +217,7 @@ class Free(VecEnv):
         """Ignore the actions."""
 
     def step_wait(self) -> Any:
-        """Random observations and rewards; an episode ends after 30 steps on average."""
+        """Return random observations and rewards; an episode ends after 30 steps on average."""
         rewards = self._rng.random(self.num_envs)
         return self.reset(), rewards, rewards < 1 / 30, [{} for _ in range(self.num_envs)]
 
@@ -253,13 +253,13 @@ def learner(agent: str, number: int) -> dict[str, Any]:
 
 
 def slowest(seconds: Sequence[float], number: int) -> float:
-    """Return the expected maximum of `n` draws from these values."""
+    """Return the expected maximum of `number` draws from these values."""
     ranks = np.arange(len(seconds) + 1) / len(seconds)
     return float(np.diff(ranks**number) @ np.sort(seconds))
 
 
 def acting(figures: Mapping[str, Any], number: int) -> float:
-    """Return the seconds of an episode if `n` environments step together and wait for the slowest.
+    """Return the seconds of an episode if `number` environments step together and wait for the slowest.
 
     The last step of an episode includes the reset, and every `ROUND`th reset switches to another program.
     """
