@@ -308,6 +308,7 @@ class Engine(Workbench):
             else:
                 self._evaluate_first(candidates, self.deadline)
         except OutOfBudget:
+            # An abandoned generation loses only its offspring, but without a population there would be no result.
             if not search.population:  # the executed part of the first population becomes the population
                 known = [Individual(tuple(t for t in c.testcases if self.has_trace(t))) for c in candidates]
                 search.population = [individual for individual in known if individual.testcases] or known[:1]

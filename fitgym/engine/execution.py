@@ -112,6 +112,7 @@ class Execution:
             started = time.monotonic()
             self.run(unknown[: state.chunk])
             unknown = unknown[state.chunk :]
+            # Adapt the chunk so that it takes about `_GLANCE` seconds: large chunks overshoot the deadline.
             quick = time.monotonic() - started < _GLANCE
             state.chunk = min(1024, 2 * state.chunk) if quick else max(1, state.chunk // 2)
         if unknown:

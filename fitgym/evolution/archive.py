@@ -81,6 +81,7 @@ class Archive:
             if not len(better):
                 continue
             offers, columns = offers[better], columns[better]
+            # By target, then cost, then position: the first offer of each target wins.
             order = np.lexsort((offers, values[offers], columns))
             offers, columns = offers[order], columns[order]
             winners = np.flatnonzero(np.diff(columns, prepend=-1))

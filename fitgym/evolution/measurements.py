@@ -68,9 +68,11 @@ class Measurements:
             The traces that were not known before, each once.
         """
         first = len(self._traces)
+        # A test case that runs again, with more probes, can get another row. The cached rows of suites are then stale.
         if not self._row.keys().isdisjoint(testcases):
             self._suites.clear()
         for testcase, trace in zip(testcases, traces, strict=True):
+            # Equal traces share a row, so that each of them is measured once.
             row = self._row_of.get(trace)
             if row is None:
                 row = self._row_of[trace] = len(self._traces)

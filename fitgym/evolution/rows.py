@@ -66,6 +66,7 @@ class Rows:
         self._covers.put(rows, np.bincount(covering, minlength=len(rows)), covered)
         self._has_visits = found.visits is not None
         visits = np.zeros(len(found.rows)) if found.visits is None else found.visits
+        # Covered targets never come back, so entries of their columns are not stored.
         near = np.flatnonzero(self._kept[found.columns])
         lengths = np.bincount(found.rows[near], minlength=len(rows))
         self._near.put(rows, lengths, found.columns[near], found.distances[near], visits[near])
@@ -79,6 +80,7 @@ class Rows:
             aside: targets that do not count for now, because the search is focused elsewhere.
         """
         aside = np.zeros(0, dtype=bool) if aside is None else aside
+        # `_choose` drops all cached suite values, so it runs only after a change.
         if not (np.array_equal(covered, self._covered) and np.array_equal(aside, self._aside)):
             self._covered, self._aside = covered, aside
             self._choose()
@@ -135,6 +137,7 @@ class Rows:
         owners, (columns, distances, visits) = self._near.gather(rows)
         counting = self._position[columns]
         n_suites, n = len(sizes), len(self._archived)
+        # One flat index for each pair of suite and column, so that one call reduces the entries of all suites.
         cells = np.repeat(np.arange(n_suites) * n, sizes)[owners] + counting
         if n < self._stored:
             chosen = np.flatnonzero(counting >= 0)

@@ -28,4 +28,4 @@ def rank_selection(size: int, rng: Chance, *, bias: float = 1.7) -> int:
     """
     r = rng.random()
     index = int(size * (bias - math.sqrt(bias * bias - 4.0 * (bias - 1.0) * r)) / (2.0 * (bias - 1.0)))
-    return min(index, size - 1)
+    return min(index, size - 1)  # rounding can give `size` for r near 1

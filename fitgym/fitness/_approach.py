@@ -68,6 +68,7 @@ class Approach:
         entries = {function.entry for function in subject.functions}
         dependences = _closure(subject, sites, entries)
         stages = list(_levels(dependences, entries))
+        # Entries come first: h of an entry depends on no other site.
         ordered = [site for site in dependences if site in entries]
         self._n_entries = len(ordered)
         ordered += [site for stage, _ in stages for site in stage]
@@ -128,6 +129,7 @@ class Approach:
                 # Start from infinity: the minimum then decreases to the values of the shortest ways.
                 np.copyto(f[here], np.inf, where=way)
                 h[here] = np.inf
+            # A shortest way visits each site of a loop at most once, so this number of rounds is enough.
             for _ in range(len(stage.dependences) if stage.circular else 1):
                 reach = np.minimum.reduce(flat.take(stage.dependences, axis=0), axis=1)
                 if stage.circular and np.array_equal(reach, h[here]):

@@ -45,7 +45,7 @@ class Pairs:
         self.normalised = normalised
         self._groups: _Square[Hashable] = _Square(np.int32)
         self._members: list[Index] = []  # places of the texts of each group
-        self._texts: _Square[str] = _Square(np.int16)
+        self._texts: _Square[str] = _Square(np.int16)  # half the memory; a distance is at most 32767 or `UNITS`
 
     def __len__(self) -> int:
         return len(self._members)

@@ -16,7 +16,7 @@ from fitgym.testcase.statement import TestCase
 
 __all__ = ["MIO"]
 
-_NEVER = np.iinfo(np.int64).max
+_NEVER = np.iinfo(np.int64).max  # never the least count, so an empty population is not chosen
 
 
 @dataclass(slots=True)
@@ -150,6 +150,7 @@ class MIO(TestCaseSearch):
             for nearest in self._nearest.values():
                 nearest.shrink(self.limit)
             self._set_bars()
+        # Chains of mutations continue before new test cases are sampled.
         going_on = [line for _, line in self._proposed if line is not None and line.left > 0]
         counts = self._counts()
         self._proposed = [self._mutated(line) for line in going_on[: self.size]]
@@ -233,6 +234,7 @@ class MIO(TestCaseSearch):
         self._bar = np.array([self._worst(self._nearest[target]) for target in self._targets])
 
     def _worst(self, nearest: _Nearest) -> float:
+        # With room left, every distance below 1 is near enough: the decision behind the target was executed.
         return nearest.keys[-1][0] if len(nearest.keys) >= self.limit else np.nextafter(1.0, 0.0)
 
     def _store(self, testcase: TestCase, row: Floats, *, distinct: bool) -> bool:

@@ -130,6 +130,7 @@ class OneGoal(TestCaseSearch):
             rest = [target for target in targets if target not in self._covered]
             self._waiting = [rest[i] for i in self.rng.permutation(len(rest))]
         self.target = self._waiting.pop() if self._waiting else None
+        # An equal share of the remaining budget for this target and for each waiting one.
         self._ends = self.progress + (1.0 - self.progress) / (1 + len(self._waiting))
         self._left = self.patience
         self._begins = True

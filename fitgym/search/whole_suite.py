@@ -116,6 +116,7 @@ class WholeSuite(Search):
         father = self.population[rank_selection(n, self.chance)]
         first, second = mother.testcases, father.testcases
         if self.chance.random() < self.crossover and len(first) > 1 and len(second) > 1:
+            # Both suites are cut at the same relative position, so children are about as long as their parents.
             alpha = self.chance.random()
             cut_1, cut_2 = int((len(first) - 1) * alpha) + 1, int((len(second) - 1) * alpha) + 1
             first, second = first[:cut_1] + second[cut_2:], second[:cut_2] + first[cut_1:]
