@@ -67,7 +67,7 @@ def main() -> int:
     parser.add_argument("--subjects", default="stdlib-v1:validation")
     parser.add_argument("--goals", nargs="+", default=["exceptions", "diversity", "strong_mutation"])
     parser.add_argument("--budget", default="1000x")
-    parser.add_argument("--reward", help="the default of the environments if it is left out")
+    parser.add_argument("--reward", help="default: that of the environments")
     parser.add_argument("--population", type=int, default=5)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=1)

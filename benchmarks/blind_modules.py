@@ -181,12 +181,14 @@ def summary(rows: Sequence[Row], budget: str) -> str:
 def arguments(given: list[str] | None = None) -> argparse.Namespace:
     """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--install", type=Path, metavar="DIR", help="install the pinned packages there first")
-    parser.add_argument("--packages", type=Path, metavar="DIR", help="where they are (default: the --install folder)")
+    parser.add_argument("--install", type=Path, metavar="DIR", help="first install the pinned packages to this folder")
     parser.add_argument(
-        "--only", action="append", default=[], metavar="PART", help="packages with this part in the name"
+        "--packages", type=Path, metavar="DIR", help="folder of the installed packages (default: the --install folder)"
     )
-    parser.add_argument("--draw", type=int, default=1, help="seed by which the modules are drawn")
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="PART", help="only packages whose name contains this part"
+    )
+    parser.add_argument("--draw", type=int, default=1, help="seed for drawing the modules")
     parser.add_argument("--seed", type=int, default=1, help="seed of the runs")
     parser.add_argument("--budget", default="20s", help="such as 20s or 5000x")
     parser.add_argument("--goal", default="coverage")
@@ -195,7 +197,7 @@ def arguments(given: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=1, help="runs at the same time; at most one per core")
     parser.add_argument("--results", type=Path, default=Path("results/blind_runs"), metavar="DIR")
     parser.add_argument("--rows", type=Path, metavar="FILE", help="default: rows.csv in the results folder")
-    parser.add_argument("--table", type=Path, metavar="FILE", help="write the summary there too")
+    parser.add_argument("--table", type=Path, metavar="FILE", help="also write the summary to this file")
     options = parser.parse_args(given)
     options.packages = options.packages or options.install
     options.rows = options.rows or options.results / "rows.csv"

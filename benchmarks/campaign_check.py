@@ -93,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cells", type=int, default=2000)
     parser.add_argument("--kills", type=int, default=10)
-    parser.add_argument("--seed", type=int, default=0, help="of when to kill")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the kill times")
     options = parser.parse_args(arguments)
     cells = options.cells // 2 * 2
     lines: list[tuple[bool, str]] = []

@@ -189,10 +189,14 @@ def table(rows: list[Row], options: argparse.Namespace) -> Table:
 def arguments() -> argparse.Namespace:
     """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--install", type=Path, metavar="DIR", help="install the pinned packages there first")
-    parser.add_argument("--subjects", type=Path, metavar="DIR", help="where they are (default: the --install folder)")
+    parser.add_argument("--install", type=Path, metavar="DIR", help="first install the pinned packages to this folder")
+    parser.add_argument(
+        "--subjects", type=Path, metavar="DIR", help="folder of the installed packages (default: the --install folder)"
+    )
     parser.add_argument("--set", default="core", choices=["core", "extra", "large"])
-    parser.add_argument("--only", action="append", default=[], metavar="PART", help="subjects whose name has this part")
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="PART", help="only subjects whose name contains this part"
+    )
     parser.add_argument("--goal", default="coverage")
     parser.add_argument("--agent", help="default: the goal's own")
     parser.add_argument("--search", help="default: fitgym's")

@@ -174,16 +174,20 @@ def verdict(row: Row, what: str) -> str:
 def arguments() -> argparse.Namespace:
     """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--install", type=Path, metavar="DIR", help="install the pinned packages there first")
-    parser.add_argument("--subjects", type=Path, metavar="DIR", help="where they are (default: the --install folder)")
+    parser.add_argument("--install", type=Path, metavar="DIR", help="first install the pinned packages to this folder")
+    parser.add_argument(
+        "--subjects", type=Path, metavar="DIR", help="folder of the installed packages (default: the --install folder)"
+    )
     parser.add_argument("--set", default="core", choices=["core", "extra", "large"])
-    parser.add_argument("--only", action="append", default=[], metavar="PART", help="subjects whose name has this part")
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="PART", help="only subjects whose name contains this part"
+    )
     parser.add_argument("--environments", nargs="+", default=list(ENVIRONMENTS), metavar="ID")
     parser.add_argument("--reward", default="paper", choices=["paper", "gain"])
-    parser.add_argument("--steps", type=int, default=100, help="of the random agent; each is one generation")
+    parser.add_argument("--steps", type=int, default=100, help="steps of the random agent; each is one generation")
     parser.add_argument("--population", type=int, default=6)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--strict", action="store_true", help="also check_env_strict, which takes as long again")
+    parser.add_argument("--strict", action="store_true", help="also run check_env_strict, which doubles the time")
     parser.add_argument("--json", type=Path, metavar="FILE", default=Path("results/environments/table.json"))
     options = parser.parse_args()
     options.subjects = subjects_folder(parser, options)

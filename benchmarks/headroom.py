@@ -182,7 +182,7 @@ def main() -> int:
     parser.add_argument("--tests", type=int, default=4, help="test modules of the matrix")
     parser.add_argument("--seeds", type=int, default=4, help="seeds of the matrix")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--table", action="store_true", help="only write the table again")
+    parser.add_argument("--table", action="store_true", help="only rewrite the table")
     options = parser.parse_args()
     (environments if options.what == "environments" else choice)(options)
     return 0

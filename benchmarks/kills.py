@@ -197,7 +197,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=100, help="of each command")
     parser.add_argument("--commands", nargs="+", choices=sorted(COMMANDS), default=sorted(COMMANDS))
-    parser.add_argument("--seed", type=int, default=0, help="of when to kill")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the kill times")
     options = parser.parse_args(arguments)
     rng = np.random.default_rng(options.seed)
     clean = True

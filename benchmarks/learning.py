@@ -138,7 +138,7 @@ def main() -> int:
     parser.add_argument("--envs", nargs="+", choices=list(TRAININGS), default=list(TRAININGS), metavar="ID")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--tasks", type=int, default=40, help="test tasks")
-    parser.add_argument("--table", action="store_true", help="only write the table again")
+    parser.add_argument("--table", action="store_true", help="only rewrite the table")
     options = parser.parse_args()
     if not options.table:
         for seed in range(options.seeds):

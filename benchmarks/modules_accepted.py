@@ -229,17 +229,19 @@ def summary(rows: Iterable[Row]) -> str:
 def arguments(given: list[str] | None = None) -> argparse.Namespace:
     """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--install", type=Path, metavar="DIR", help="install the pinned packages there first")
-    parser.add_argument("--packages", type=Path, metavar="DIR", help="where they are (default: the --install folder)")
+    parser.add_argument("--install", type=Path, metavar="DIR", help="first install the pinned packages to this folder")
     parser.add_argument(
-        "--only", action="append", default=[], metavar="PART", help="packages with this part in the name"
+        "--packages", type=Path, metavar="DIR", help="folder of the installed packages (default: the --install folder)"
     )
-    parser.add_argument("--most", type=int, default=30, help="modules of a package")
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="PART", help="only packages whose name contains this part"
+    )
+    parser.add_argument("--most", type=int, default=30, help="largest number of modules per package")
     parser.add_argument("--seed", type=int, default=1, help="draws them")
     parser.add_argument("--programs", default="", help="programs that an import may start, such as uname,git")
     parser.add_argument("--jobs", type=int, default=1, help="modules at the same time; at most one per core")
     parser.add_argument("--rows", type=Path, default=Path("results/modules/rows.csv"), metavar="FILE")
-    parser.add_argument("--table", type=Path, metavar="FILE", help="write the summary there too")
+    parser.add_argument("--table", type=Path, metavar="FILE", help="also write the summary to this file")
     options = parser.parse_args(given)
     options.packages = options.packages or options.install
     if options.packages is None:

@@ -628,32 +628,38 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("output", type=Path, nargs="?", help="folder with the suite and the record of a run")
-    parser.add_argument("--record", type=Path, metavar="FILE", help="the record, if it is elsewhere")
-    parser.add_argument("--subjects", type=Path, metavar="DIR", help="where the subject is, if it is not installed")
-    parser.add_argument("--install", type=Path, metavar="DIR", help="install the pinned packages there first")
-    parser.add_argument("--most", type=int, default=0, metavar="N", help="run only N mutants of each, evenly chosen")
-    parser.add_argument("--jobs", type=int, default=1, help="of ours at the same time; at most one per core")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="the record, if it is in another folder")
+    parser.add_argument("--subjects", type=Path, metavar="DIR", help="folder of the subject, if it is not installed")
+    parser.add_argument("--install", type=Path, metavar="DIR", help="first install the pinned packages to this folder")
+    parser.add_argument(
+        "--most", type=int, default=0, metavar="N", help="run only N mutants of each list, evenly chosen"
+    )
+    parser.add_argument("--jobs", type=int, default=1, help="fitgym's mutants at the same time; at most one per core")
     parser.add_argument("--forks", action="store_true", help="forks of one interpreter instead of one for each mutant")
     parser.add_argument("--no-tool", action="store_true", help="without the independent tool")
     parser.add_argument(
-        "--tool-env", type=Path, default=Path("results/cosmic_ray"), metavar="DIR", help="where to install it"
+        "--tool-env",
+        type=Path,
+        default=Path("results/cosmic_ray"),
+        metavar="DIR",
+        help="folder for the installation of cosmic-ray",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="default: mutation_check.json in the folder")
     several = parser.add_argument_group("every subject of a set, without the independent tool")
     several.add_argument("--set", choices=["core", "extra", "large"])
     several.add_argument(
-        "--only", action="append", default=[], metavar="PART", help="subjects whose name has this part"
+        "--only", action="append", default=[], metavar="PART", help="only subjects whose name contains this part"
     )
     several.add_argument(
         "--results", type=Path, default=Path("results/mutation"), metavar="DIR", help="of their folders"
     )
-    several.add_argument("--budget", default="300x", help="of the runs that are not there yet")
-    several.add_argument("--population", type=int, default=50, help="suites in a generation of these runs")
+    several.add_argument("--budget", default="300x", help="budget of the missing runs")
+    several.add_argument("--population", type=int, default=50, help="population of these runs")
     several.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(given)
     options.subjects = options.subjects or options.install
     if (options.output is None) == (options.set is None):
-        parser.error("name either the output folder of a run or a set of subjects")
+        parser.error("give either the output folder of a run or a set of subjects")
     return options
 
 

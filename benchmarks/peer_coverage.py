@@ -126,13 +126,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the missing runs and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--subjects", type=Path, help="folder with the pinned packages")
-    parser.add_argument("--install", type=Path, help="the same, filled first")
-    parser.add_argument("--set", default="core", help="of the subjects, see subjects.toml")
+    parser.add_argument("--install", type=Path, help="first install the pinned packages to this folder")
+    parser.add_argument("--set", default="core", help="set of subjects in subjects.toml")
     parser.add_argument("--only", nargs="*", default=[], help="parts of names of subjects")
     parser.add_argument("--algorithms", nargs="+", choices=ALGORITHMS, default=list(ALGORITHMS))
     parser.add_argument("--budget", default="10s")
-    parser.add_argument("--seeds", nargs="*", default=["1"], help="none: the table only")
-    parser.add_argument("--peers", type=Path, default=Path("results/peers"), metavar="DIR", help="where to put Pynguin")
+    parser.add_argument("--seeds", nargs="*", default=["1"], help="without a number: the table only")
+    parser.add_argument(
+        "--peers",
+        type=Path,
+        default=Path("results/peers"),
+        metavar="DIR",
+        help="folder for the installation of Pynguin",
+    )
     parser.add_argument("--folder", type=Path, default=HERE / "peers")
     options = parser.parse_args(arguments)
     file = RunsFile(options.folder / "runs.csv", COLUMNS, 5)

@@ -165,9 +165,9 @@ def main() -> int:
     """Compute the missing rows, and write the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--subjects", help="folder with the packages of requirements_subjects.txt")
-    parser.add_argument("--folder", type=Path, default=HERE / "rates", help="of runs.csv and table.md")
+    parser.add_argument("--folder", type=Path, default=HERE / "rates", help="folder of runs.csv and table.md")
     parser.add_argument("--half", choices=("tune", "judge"), default="tune", help="which modules")
-    parser.add_argument("--seeds", type=int, default=2, help="how many; 0 only makes the table")
+    parser.add_argument("--seeds", type=int, default=2, help="number of seeds; 0 only writes the table")
     parser.add_argument("--only", nargs="+", default=[], choices=sorted(SETTINGS), metavar="SETTING", help="settings")
     given = parser.parse_args()
     file = RunsFile(given.folder / "runs.csv", COLUMNS, 4)

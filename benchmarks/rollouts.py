@@ -362,10 +362,14 @@ def head(*columns: str) -> list[str]:
 def main() -> int:
     """Measure, and write the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--steps", type=int, default=1000, help="of Toy-v0, each time")
+    parser.add_argument("--steps", type=int, default=1000, help="steps of Toy-v0 in each repetition")
     parser.add_argument("--episodes", type=int, default=200, help="of Programs-v0")
     parser.add_argument(
-        "--only", nargs="*", choices=PARTS, default=PARTS, help="measure these parts again; none: only write"
+        "--only",
+        nargs="*",
+        choices=PARTS,
+        default=PARTS,
+        help="measure these parts again; without a name: only write the tables",
     )
     options = parser.parse_args()
     file = FOLDER / "figures.json"

@@ -88,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--modules", nargs="+", choices=list(MISTAKES), default=list(MISTAKES))
     parser.add_argument("--budget", default="20s", help="for each module")
     parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--keep", type=Path, help="folder that the suites are left in")
+    parser.add_argument("--keep", type=Path, help="folder in which the suites are kept")
     options = parser.parse_args(arguments)
     for goal in options.goals:
         for seed in range(options.seeds):

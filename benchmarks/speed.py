@@ -96,11 +96,15 @@ def show(table: Table) -> None:
 def arguments(given: Sequence[str] | None) -> argparse.Namespace:
     """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="few repeats of little; figures are only an impression")
+    parser.add_argument(
+        "--quick", action="store_true", help="few, short repeats; the figures are only a first impression"
+    )
     parser.add_argument("--only", nargs="+", choices=QUESTIONS, metavar="QUESTION", default=list(QUESTIONS))
-    parser.add_argument("--list", action="store_true", help="name the questions and end")
-    parser.add_argument("--subject", nargs="+", default=[], metavar="PART", help="those with this part in their name")
-    parser.add_argument("--minutes", type=float, help="how long memory is watched (default: 10, quick: 0.2)")
+    parser.add_argument("--list", action="store_true", help="list the questions and exit")
+    parser.add_argument(
+        "--subject", nargs="+", default=[], metavar="PART", help="only subjects whose name contains this part"
+    )
+    parser.add_argument("--minutes", type=float, help="duration of the memory measurement (default: 10, quick: 0.2)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--no-peers", action="store_true", help="measure fitgym only")
     parser.add_argument("--results", type=Path, default=HERE.parent / "results" / "speed", metavar="DIR")

@@ -265,9 +265,13 @@ def summary(rows: Sequence[Row]) -> dict[str, dict[str, Any]]:
 def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--install", type=Path, metavar="DIR", help="install the pinned packages there first")
-    parser.add_argument("--subjects", type=Path, metavar="DIR", help="where they are (default: the --install folder)")
-    parser.add_argument("--only", action="append", default=[], metavar="PART", help="modules whose name has this part")
+    parser.add_argument("--install", type=Path, metavar="DIR", help="first install the pinned packages to this folder")
+    parser.add_argument(
+        "--subjects", type=Path, metavar="DIR", help="folder of the installed packages (default: the --install folder)"
+    )
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="PART", help="only modules whose name contains this part"
+    )
     parser.add_argument("--tools", nargs="+", default=TOOLS, choices=TOOLS)
     parser.add_argument("--budget", default="30s", help="of both, in seconds; Pynguin has its assertions on top")
     parser.add_argument("--goal", default="coverage", help="of fitgym")
@@ -275,11 +279,21 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--algorithm", default="DYNAMOSA", help="of Pynguin")
     parser.add_argument("--assertions", default="MUTATION_ANALYSIS", help="of Pynguin")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--mutants", type=int, default=200, help="at most so many of a module, evenly chosen; 0: all")
-    parser.add_argument("--jobs", type=int, default=1, help="mutants run at the same time; generated is one at a time")
-    parser.add_argument("--peers", type=Path, default=Path("results/peers"), metavar="DIR", help="where to put Pynguin")
+    parser.add_argument("--mutants", type=int, default=200, help="largest number per module, evenly chosen; 0: all")
+    parser.add_argument("--jobs", type=int, default=1, help="mutants at the same time; generation runs one at a time")
     parser.add_argument(
-        "--tool-env", type=Path, default=Path("results/cosmic_ray"), metavar="DIR", help="where to put cosmic-ray"
+        "--peers",
+        type=Path,
+        default=Path("results/peers"),
+        metavar="DIR",
+        help="folder for the installation of Pynguin",
+    )
+    parser.add_argument(
+        "--tool-env",
+        type=Path,
+        default=Path("results/cosmic_ray"),
+        metavar="DIR",
+        help="folder for the installation of cosmic-ray",
     )
     parser.add_argument("--results", type=Path, default=Path("results/quality"), metavar="DIR")
     options = parser.parse_args(given)
