@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Let every agent act in every environment whose actions it knows, by the commands, and repeat what it did.
+"""Check every agent in every environment whose actions it supports, with the commands, twice each.
 
     python benchmarks/agent_check.py
-    python benchmarks/agent_check.py --agents ucb pretrained --envs Toy-v0 ExceptionDiscovery-v0 --subject textwrap --jobs 2
+    python benchmarks/agent_check.py --agents ucb pretrained --envs Toy-v0 ExceptionDiscovery-v0 --subject textwrap
+    --jobs 2
 
-What the columns mean is in README.md of this folder.
+README.md in this folder explains the columns.
 """
 
 from __future__ import annotations
@@ -31,18 +32,18 @@ from fitgym.run.setting import Setting
 TRAINING_STEPS = "32"
 
 SMALL = ("--budget", "24g", "--population", "6")
-"""Flags that keep a run on a subject short."""
+"""Flags for short runs on a subject."""
 
 
 @dataclass
 class Row:
-    """One agent in one environment.
+    """The check of one agent in one environment.
 
     Attributes:
         passed: the steps that succeeded.
-        decisions: of the run.
+        decisions: number of decisions in the run.
         refused: why the agent cannot act there, "" if it can.
-        findings: failures; empty if all is well.
+        findings: failures; empty if there are none.
     """
 
     agent: str
@@ -54,7 +55,7 @@ class Row:
 
 
 def command(*arguments: str, hash_seed: str = "0") -> subprocess.CompletedProcess[str]:
-    """The command line of fitgym, under a hash seed."""
+    """Run fitgym's command line with a given hash seed."""
     return subprocess.run(
         [sys.executable, "-m", "fitgym", *arguments],
         capture_output=True,
@@ -65,7 +66,7 @@ def command(*arguments: str, hash_seed: str = "0") -> subprocess.CompletedProces
 
 
 def check(agent: str, env: str, subject: str) -> Row:
-    """An agent in an environment: trained if it must be, evaluated twice, validated, and used to generate a suite."""
+    """Check an agent in an environment: train it if necessary, evaluate it twice, validate, generate a suite."""
     row = Row(agent, env)
     where = ["--env", env]
     small = [*SMALL, "--subjects", f"{subject},"] if has_subject(env) else []
@@ -90,14 +91,14 @@ def check(agent: str, env: str, subject: str) -> Row:
             generate = ["generate", subject, *where, *SMALL, "--agent", text, "--seed", "3", "--json", str(record)]
             suite = folder / "suite"
             if did(row, "generated", command(*generate, "--output", str(suite))):
-                # A short run may find nothing that its goal keeps, and then writes no suite.
+                # A short run may find no test case that its goal keeps; then it writes no suite.
                 written = ["--suite", str(suite)] if suite.exists() else []
                 did(row, "replayed", command("replay", str(record), *written))
     return row
 
 
 def compared(row: Row, ours: dict[str, object], theirs: dict[str, object]) -> None:
-    """Note where two runs with the same seed differ."""
+    """Record the first difference between two runs with the same seed."""
     first, second = ours["actions"], theirs["actions"]
     assert isinstance(first, list) and isinstance(second, list), "actions of a record are a list"
     row.decisions = len(first)
@@ -108,7 +109,7 @@ def compared(row: Row, ours: dict[str, object], theirs: dict[str, object]) -> No
 
 
 def did(row: Row, what: str, done: subprocess.CompletedProcess[str]) -> bool:
-    """Note whether a process has ended well."""
+    """Record whether a process succeeded."""
     if done.returncode == 0:
         row.passed.append(what)
         return True
@@ -121,7 +122,7 @@ def did(row: Row, what: str, done: subprocess.CompletedProcess[str]) -> bool:
 
 
 def able(agent: str, env: str) -> bool:
-    """Whether the agent acts in the action space of the environment."""
+    """Return whether the agent supports the action space of the environment."""
     made = make(Setting(env=env))
     made.close()
     return isinstance(made.action_space, agents().load(agent.partition(":")[0]).spaces)
@@ -138,7 +139,7 @@ def show(rows: list[Row]) -> None:
 
 
 def main() -> int:
-    """Check, show, and write down."""
+    """Run the checks, print them and write them to a file."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--agents", nargs="+", default=agents().names(), metavar="NAME")
     parser.add_argument("--envs", nargs="+", default=list(REGISTERED), metavar="ID")

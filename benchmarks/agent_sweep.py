@@ -1,11 +1,12 @@
-"""Which hyper-parameters should be the defaults? Every value of a small grid on subjects that nothing is reported on.
+"""Which hyper-parameters should be the defaults? Tries a small grid on subjects that no result is reported for.
 
     python benchmarks/agent_sweep.py --seeds 3 --jobs 2 --json sweep.json
     python benchmarks/agent_sweep.py --agents ucb linucb --goals exceptions --budget 2000x --population 10
 
-For each family of agents: what each setting reached, as the share of the best that any setting of the family reached on
-the same subject and seed, averaged over seeds, subjects and goals; and how it stands to the present default (A12 with its
-95 % interval, Holm-adjusted p, verdict). A setting replaces the default if the verdict is "better". Rewards are those of `--reward`.
+For each family of agents it prints two things. The first is the result of each setting as a share of the best result of
+the family on the same subject and seed, averaged over seeds, subjects and goals. The second is the comparison with the
+present default (A12 with its 95 % interval, Holm-adjusted p, verdict). A setting replaces the default if the verdict is
+"better". Rewards are those of `--reward`.
 """
 
 from __future__ import annotations
@@ -24,27 +25,27 @@ from fitgym.study.verdict import judge
 from fitgym.suite.text.export import write
 
 GRIDS: dict[str, tuple[str, ...]] = {
-    # The default first.
+    # The first setting is the default.
     "ucb": ("", "c=0.1", "c=1", "discount=0.97", "window=100", "c=1.414,normalise=none"),
     "factored_ucb": ("", "c=0.3", "discount=0.97"),
     "linucb": ("", "features=action", "features=action,discount=0.97"),
 }
-"""By agent the settings that are tried: twelve. `ucb:c=1.414,normalise=none` is UCB1, on rewards as they are."""
+"""Twelve settings by agent. `ucb:c=1.414,normalise=none` is UCB1 on unscaled rewards."""
 
 
 def named(family: str, setting: str) -> str:
-    """The agent as users write it."""
+    """Return the agent with its options, as a user writes it."""
     return f"{family}:{setting}" if setting else family
 
 
 def lines(family: str, goals: dict[str, list[Row]]) -> Iterable[str]:
-    """What each setting of a family reached, best first."""
+    """Return the result of each setting of a family, best first."""
     shares: dict[str, list[float]] = {}
     for rows in goals.values():
         for line in summary(rows):
             if line["share"] is not None:
                 shares.setdefault(line["agent"], []).append(line["share"])
-    # A subject is another one under another goal.
+    # The same module under another goal counts as another subject.
     together = [
         replace(row, setting=replace(row.setting, subject=f"{row.setting.subject} ({goal})"))
         for goal, rows in goals.items()
@@ -66,7 +67,7 @@ def main() -> int:
     parser.add_argument("--subjects", default="stdlib-v1:validation")
     parser.add_argument("--goals", nargs="+", default=["exceptions", "diversity", "strong_mutation"])
     parser.add_argument("--budget", default="1000x")
-    parser.add_argument("--reward", help="the default of the environments if it is left out")
+    parser.add_argument("--reward", help="default: that of the environments")
     parser.add_argument("--population", type=int, default=5)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=1)

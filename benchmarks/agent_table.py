@@ -1,4 +1,4 @@
-"""Which agents beat which baselines? Ten agents, null arms among them, for three goals.
+"""Which agents beat which baselines? Compares ten agents, including null arms, for three goals.
 
     python -m pip install --no-deps --target results/subjects -r benchmarks/requirements_subjects.txt
     python benchmarks/agent_table.py --constants --jobs 2
@@ -6,12 +6,12 @@
     python benchmarks/agent_table.py --goals exceptions --agents ucb uniform --seeds 3 --folder results/agents
     python benchmarks/agent_table.py --seeds 0
 
-All runs of a goal have the same budget, counted in executions of test cases, and the same population; runs with the same
-subject and seed begin with the same one. Each row is written to FOLDER/runs.csv as soon as there is one, and runs that
-stand there are not made again: what was cut off goes on, and `--seeds 0` only makes the table (table.md) and the figures
-(agents.svg and agents-dark.svg, which need matplotlib) again. `--constants` runs fixed combinations of functions on six
-modules of the training split instead, into FOLDER/constants.csv; the best of them is the arm "best constant" of the table.
-What the columns mean is in README.md of this folder.
+All runs of a goal have the same population size and the same budget in test-case executions. Runs with the same subject
+and seed start with the same population. Each row is appended to FOLDER/runs.csv at once, and existing rows are not run
+again, so an interrupted benchmark resumes. `--seeds 0` only rewrites the table (table.md) and the figures (agents.svg
+and agents-dark.svg, which need matplotlib). `--constants` instead runs fixed combinations of functions on six modules
+of the training split, into FOLDER/constants.csv. The best of them is the arm "best constant" of the table. README.md in
+this folder explains the columns.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from fitgym.suite.text.export import write
 HERE = Path(__file__).parent
 
 BUDGETS = {"exceptions": "5000x", "diversity": "20000x", "strong_mutation": "2000x"}
-"""By goal; a run under strong mutation takes ten times as long, because its test cases are run on mutants too."""
+"""Budgets by goal. Strong mutation takes ten times as long, because its test cases also run on mutants."""
 
 POPULATION = 50
 
@@ -48,12 +48,12 @@ SUBJECTS = {
     "diversity": "stdlib-v1:test",
     "strong_mutation": "stdlib-v1:test",
 }
-"""By goal: modules on which the budget does not find all that more executions find."""
+"""Modules by goal. The budget does not find everything on them that more executions find."""
 
 REWARD = str(defaults(SearchOptions)["reward"])
 
 TRAINING = "fractions,statistics,configparser,ipaddress,urllib.parse,email.message"
-"""Modules of `stdlib-v1:train` by which the best constant is chosen."""
+"""Modules of `stdlib-v1:train` that select the best constant."""
 
 TRAINING_BUDGETS = {"exceptions": "5000x", "diversity": "5000x", "strong_mutation": "1000x"}
 
@@ -65,7 +65,7 @@ LEARNING = ("ucb", "factored_ucb", "linucb", "dsg_sarsa", "released_ucb", "relea
 """The agents that learn within a run."""
 
 DEFAULT = ("ucb", "factored_ucb", *BASELINES)
-"""The agents that run unless others are named."""
+"""The default agents of the benchmark."""
 
 AGENTS = (
     *("ucb", "factored_ucb", "linucb", "dsg_sarsa", "pretrained"),
@@ -80,12 +80,12 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Contestant:
-    """An agent of the table: how it is called there, and the run that it makes.
+    """An agent of the table: its name there, and its run.
 
     Attributes:
         name: in the table.
         goal: its name.
-        constant: the agent that "best constant" stands for.
+        constant: the agent behind "best constant".
         budget: of its runs; "" for the goal's.
     """
 
@@ -100,14 +100,14 @@ class Contestant:
         return self.budget or BUDGETS[self.goal]
 
     def setting(self, subject: str, seed: int, path: str | None = None) -> Setting:
-        """The run of this agent on a subject."""
+        """Return the run of this agent on a subject."""
         functions = GOALS.load(self.goal).functions
         everything = "+".join(functions)
         agents = {
             "fixed own": f"fixed:{functions[0]}",
             "fixed all": f"fixed:{everything}",
             BEST_CONSTANT: self.constant,
-            RANDOM_SEARCH: "uniform",  # which functions are active makes no difference to it
+            RANDOM_SEARCH: "uniform",  # random search ignores the active functions
         }
         agent = agents.get(self.name, self.name)
         combination = agent.partition(":")[2]
@@ -127,17 +127,15 @@ class Contestant:
         )
 
     def key(self, subject: str, seed: int) -> Key:
-        """What the row of that run begins with."""
+        """Return the first columns of the row of a run."""
         return self.goal, self.spends, str(POPULATION), self.name, subject, str(seed)
 
 
 def make(wanted: dict[Key, Setting], file: RunsFile, jobs: int) -> None:
-    """Make the runs that are missing, a row each."""
+    """Run the missing runs and write a row for each."""
     rows = file.rows()
     missing = [(key, setting) for key, setting in wanted.items() if key not in rows]
-    keys: dict[
-        str, list[Key]
-    ] = {}  # two contestants may make the same run, such as a best constant that is `fixed own`
+    keys: dict[str, list[Key]] = {}  # contestants may share a run, for example if the best constant is `fixed own`
     for key, setting in missing:
         keys.setdefault(_name(setting), []).append(key)
 
@@ -162,7 +160,7 @@ def _row(key: Key, row: Row) -> dict[str, Any]:
 
 
 def read(rows: Iterable[dict[str, str]], goal: str, budget: str = "") -> list[Row]:
-    """The rows of one goal as evaluation gives them, each agent under its name in the table."""
+    """Return the rows of one goal as `fitgym evaluate` writes them, with the agents' names in the table."""
     return [
         Row(
             Setting.from_keywords(
@@ -186,24 +184,24 @@ def read(rows: Iterable[dict[str, str]], goal: str, budget: str = "") -> list[Ro
 
 
 def candidates(goal: str) -> list[str]:
-    """The constants to choose from: the goal's own function alone, with each other one, and all functions together."""
+    """Return the candidate constants: the goal's own function alone, with each other one, and all functions."""
     own, *others = GOALS.load(goal).functions
     return [f"fixed:{name}" for name in (own, *(f"{own}+{other}" for other in others), "+".join((own, *others)))]
 
 
 def chosen(file: RunsFile) -> dict[str, str]:
-    """By goal the best constant of the training split, for goals that have runs there."""
+    """Return the best constant of the training split by goal, for goals with runs there."""
     rows = {goal: read(file.rows().values(), goal, TRAINING_BUDGETS[goal]) for goal in BUDGETS}
     training = Corpus.load(TRAINING).subjects
     return {goal: best_constant(found, training) for goal, found in rows.items() if found}
 
 
 Found = dict[tuple[str, str], Judged[Contrast]]
-"""By agent and baseline."""
+"""Comparisons by agent and baseline."""
 
 
 def compared(rows: Sequence[Row]) -> Found:
-    """Every agent beside every baseline that has rows, judged together. A pair of baselines counts once."""
+    """Compare every agent with every baseline that has rows, judged together. Two baselines form one pair."""
     there = {row.setting.agent for row in rows if row.value is not None}
     every = contrasts(rows, [name for name in BASELINES if name in there])
     once = {frozenset((one.agent, one.baseline)): one for one in every}
@@ -213,13 +211,13 @@ def compared(rows: Sequence[Row]) -> Found:
 
 
 def table(goal: str, rows: Sequence[Row], found: Found, constant: str = "") -> str:
-    """One goal in Markdown.
+    """Return the section of one goal in Markdown.
 
     Args:
         goal: its name.
         rows: of the goal.
         found: its comparisons.
-        constant: the agent that the best constant stands for.
+        constant: the agent behind "best constant".
     """
     steps = sorted(row.steps for row in rows if row.value is not None)
     there = {row.setting.agent for row in rows if row.value is not None}
@@ -258,7 +256,7 @@ def table(goal: str, rows: Sequence[Row], found: Found, constant: str = "") -> s
 
 
 def declared(goal: str) -> str | None:
-    """The only action of the shipped policy for a goal, None if it takes several."""
+    """Return the only action of the shipped policy for a goal, None if it takes several."""
     return next((constant(folder) for folder in policies().values() if folder.name == goal), None)
 
 
@@ -267,7 +265,7 @@ def _called(agent: str, goal: str) -> str:
 
 
 def _said(agent: str, found: Found) -> str:
-    """In words which baselines an agent beats, which beat it, and from which no difference is shown."""
+    """Describe which baselines an agent beats, which beat it, and which show no difference."""
     by_verdict: dict[Verdict, list[str]] = {one: [] for one in Verdict}
     for name in BASELINES:
         if (agent, name) in found:
@@ -290,7 +288,7 @@ def _shown(found: Judged[Contrast] | None) -> str:
 
 
 def finding(goals: dict[str, Found], reference: str) -> str:
-    """In one sentence which agents that learn within a run are shown to beat the reference, or else `uniform`."""
+    """Return a sentence about the learning agents that beat the reference, or else `uniform`."""
 
     def shown(baseline: str) -> str:
         won = {
@@ -308,7 +306,10 @@ def finding(goals: dict[str, Found], reference: str) -> str:
 
 
 def figure(goals: dict[str, Found], path: Path, *, dark: bool = False) -> None:
-    """For each goal the agents beside one baseline, as points with their intervals; filled where an effect is stated."""
+    """Draw the comparison of agents with one baseline for each goal: points with intervals.
+
+    A point is filled if an effect is shown.
+    """
     import matplotlib
 
     matplotlib.use("svg")
@@ -318,7 +319,7 @@ def figure(goals: dict[str, Found], path: Path, *, dark: bool = False) -> None:
     from matplotlib import pyplot
 
     baselines = {baseline for found in goals.values() for _, baseline in found}
-    if not baselines:  # nothing was compared
+    if not baselines:  # no comparison is available
         return
     reference = next(name for name in ("fixed own", *BASELINES) if name in baselines)
     names = [name for name in AGENTS if any((name, reference) in found for found in goals.values())][:10]
@@ -351,16 +352,16 @@ def figure(goals: dict[str, Found], path: Path, *, dark: bool = False) -> None:
 
 
 def main() -> int:
-    """Make the runs that are missing, the table and the figure."""
+    """Run the missing runs, and write the table and the figure."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--goals", nargs="+", choices=list(BUDGETS), default=list(BUDGETS))
     parser.add_argument("--agents", nargs="+", choices=AGENTS, default=DEFAULT)
     parser.add_argument("--subjects", help="instead of those of the goal")
-    parser.add_argument("--seeds", type=int, default=10, help="how many, from 0 on")
+    parser.add_argument("--seeds", type=int, default=10, help="number of seeds, from 0")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--folder", type=Path, default=HERE / "agents", metavar="FOLDER")
     parser.add_argument("--no-figure", action="store_true")
-    parser.add_argument("--constants", action="store_true", help="run constants on the training modules, nothing else")
+    parser.add_argument("--constants", action="store_true", help="only run constants on the training modules")
     options = parser.parse_args()
     file = RunsFile(options.folder / "runs.csv", COLUMNS, 6)
     training = RunsFile(options.folder / "constants.csv", COLUMNS, 6)

@@ -1,15 +1,15 @@
-"""The artificial problems of the MIO paper: how much each algorithm covers, beside what the paper reports.
+"""The artificial problems of the MIO paper: the coverage of each algorithm, compared with the paper.
 
     python benchmarks/artificial_problems.py --jobs 2                              # as published; about half an hour
     python benchmarks/artificial_problems.py --runs 20 --sizes 1 10 30 100
     python benchmarks/artificial_problems.py --kinds deceptive --sizes 1 2 3 4 5 10 --searches MIO Random --runs 1000
     python benchmarks/artificial_problems.py --kinds deceptive --searches MIO mio:population=1,distinct=true
 
-Every run has 1,000 evaluations, the optima of a run are those of its number, whatever the algorithm. Printed is the share
-of the feasible targets that are covered, in percent, over all runs, for random search also the share that is to be
-expected, and then what the paper says. A sentence holds, or does not, only if the intervals of the differences and the
-Holm-adjusted p of their tests say so; otherwise no difference is shown. Exit code 0 in any case: what does not reproduce is
-a result too.
+Every run has 1,000 evaluations. Runs with the same number have the same optima for all algorithms. The output is the
+share of covered feasible targets, in percent, over all runs; for random search also the expected share; then the claims
+of the paper. A claim holds, or does not hold, only if the intervals of the differences and the Holm-adjusted p of their
+tests show it. Otherwise no difference is shown. The exit code is always 0, because a failed reproduction is a result
+too.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from fitgym.study.verdict import Judged, Verdict, judge
 from fitgym.suite.text.export import write
 
 SIZES = (1, 2, 3, 4, 5, *range(10, 101, 10))
-"""z, the number of targets; of infeasible ones these are added to ten with a gradient, and none besides."""
+"""z, the number of targets. Infeasible targets are added to ten with a gradient; no other problem mixes kinds."""
 
 SEARCHES = {
     "MIO": "mio:population=1",
@@ -40,16 +40,18 @@ SEARCHES = {
     "WTS": "whole_suite:initial_tests=50,max_tests=50,crossover=0.7",
     "Random": "random_search",
 }
-"""As published: MIO one evaluation at a time, MOSA with offspring that are mutants only and may be copies. Of the test cases
-that are as near to a target the published MOSA keeps the oldest, which the paper does not say and its results do; the one that
-drifts draws, as fitgym's does by itself."""
+"""The published algorithms: MIO evaluates one test case at a time; MOSA's offspring are mutants only and may be copies.
+
+Of equally near test cases, the published MOSA keeps the oldest. The paper does not say so, but its results show it. The
+drifting variant chooses at random, as fitgym does by default.
+"""
 
 Shares = dict[tuple[str, int, str], list[float]]
-"""By kind, size and name of the algorithm: the share of the feasible targets that each run covered, in percent."""
+"""Shares of feasible targets that each run covered, in percent, by kind, size and algorithm."""
 
 
 def covered(kind: str, size: int, search: str, runs: int, budget: int) -> list[float]:
-    """What each run covered, in percent."""
+    """Return the coverage of each run, in percent."""
     groups = {"gradient": 10, "infeasible": size} if kind == "infeasible" else {kind: size}
     found = []
     for run in range(runs):
@@ -60,19 +62,19 @@ def covered(kind: str, size: int, search: str, runs: int, budget: int) -> list[f
 
 
 def expected(kind: str, size: int, budget: int) -> float:
-    """What random search covers on average, in percent: 1 - (1 - 1 / (z (r + 1))) ^ budget for z targets."""
+    """Return the expected coverage of random search in percent: 1 - (1 - 1 / (z (r + 1))) ^ budget for z targets."""
     targets = 10 + size if kind == "infeasible" else size
     return 100.0 * (1.0 - (1.0 - 1.0 / (targets * (LARGEST + 1))) ** budget)
 
 
 @dataclass(frozen=True)
 class Sentence:
-    """What the paper says.
+    """A claim of the paper.
 
     Attributes:
         text: in words.
-        figures: what was found.
-        needs: differences that must all be above their margin.
+        figures: the measured figures.
+        needs: differences that must all exceed their margin.
     """
 
     text: str
@@ -81,7 +83,7 @@ class Sentence:
 
     @staticmethod
     def holds(judged: Sequence[Judged[Difference]]) -> str:
-        """ "yes" if every difference is above its margin, "no" if one is below, else why neither can be said."""
+        """Return "yes" if every difference exceeds its margin, "no" if one is below it, else why it is undecided."""
         found = {one.verdict for one in judged}
         if Verdict.WORSE in found:
             return "no"
@@ -89,7 +91,7 @@ class Sentence:
 
 
 def sentences(shares: Shares) -> Iterator[Sentence]:
-    """What the paper says that can be told from the runs. Sizes stand for subjects, runs for seeds."""
+    """Yield the claims of the paper that the runs can test. Sizes act as subjects, runs as seeds."""
     names = {name for _, _, name in shares}
     means = {cell: statistics.fmean(found) for cell, found in shares.items()}
 
@@ -99,7 +101,7 @@ def sentences(shares: Shares) -> Iterator[Sentence]:
     def gain(
         kind: str, some: Sequence[int], ours: str, theirs: str, none: float = 0.0, factor: float = 1.0
     ) -> Difference:
-        """Ours minus theirs; theirs is an algorithm or a number."""
+        """Return the difference ours minus theirs; theirs is an algorithm or a number."""
 
         def side(name: str, factor: float) -> dict[str, dict[int, float]]:
             found = {size: shares[kind, size, name if name in names else "MIO"] for size in some}
@@ -156,7 +158,7 @@ def sentences(shares: Shares) -> Iterator[Sentence]:
 
 
 def judged(found: Sequence[Sentence]) -> Iterator[tuple[Sentence, str, str]]:
-    """Each sentence with the largest Holm-adjusted p of what it needs, and whether it holds; all are judged together."""
+    """Yield each claim with its largest Holm-adjusted p and its verdict; all are judged together."""
     every = iter(judge([need for one in found for need in one.needs]))
     for one in found:
         mine = list(itertools.islice(every, len(one.needs)))
@@ -165,7 +167,7 @@ def judged(found: Sequence[Sentence]) -> Iterator[tuple[Sentence, str, str]]:
 
 
 def table(shares: Shares, budget: int) -> str:
-    """The means in Markdown, a table for each kind, and then the sentences of the paper."""
+    """Return the means in Markdown, a table for each kind, and then the claims of the paper."""
     kinds, sizes, names = (list(dict.fromkeys(column)) for column in zip(*shares, strict=True))
     runs = len(next(iter(shares.values())))
     lines = [f"{runs} runs of {budget} evaluations; feasible targets covered, in percent.", ""]

@@ -1,18 +1,18 @@
-"""Which unit of rewards, and which weight of the bonus, lets a bandit learn? Rewards from formulas, no code under test.
+"""Which reward scale and which exploration weight lets a bandit learn? Rewards come from formulas.
 
     python benchmarks/bandit_streams.py
     python benchmarks/bandit_streams.py --agents ucb:c=0.3 linucb:features=action --seeds 20
 
-For each stream and agent: the mean reward of 140 decisions, divided by that of the best action at each decision. The
-streams are
+No code under test runs. For each stream and agent it prints the mean reward of 140 decisions, divided by that of the
+best action at each decision. The streams are
 
     sparse     64 sets of up to four of eight functions; an action pays 0.04 with a probability that is a sum over its
                functions, between 0.05 and 0.5
     skewed     the same, times x^2 / 2 with x from an exponential distribution
-    outlier    `sparse`, and the fourth decision pays 100 times as much whatever it is
+    outlier    `sparse`, but the fourth decision pays 100 times as much, whichever it is
     dense      10 actions that pay 10^4 times a mean between 0 and 1, with a deviation of 2,000
     drift      10 actions that pay 10^4 exp(-t / 40) times a mean and an exponential number; the means change at t = 70
-    seen       `sparse`, but for half of all observations the probabilities are turned round
+    seen       `sparse`, but for half of all observations the probabilities are reversed
 """
 
 from __future__ import annotations
@@ -58,11 +58,11 @@ class Stream:
         self.fixed = self.rng.random(8)
 
     def see(self, t: int) -> NDArray[np.float64]:
-        """An observation: a bit that turns the stream `seen` round, the share of decisions made, and constants."""
+        """Return an observation: a bit that reverses the stream `seen`, the share of decisions made, and constants."""
         return np.array([t % 2, t / DECISIONS, *self.fixed])
 
     def means(self, t: int) -> NDArray[np.float64]:
-        """What each action pays on average."""
+        """Return the mean reward of each action."""
         if self.name == "dense":
             return 1e4 * self.first
         if self.name == "drift":
@@ -83,7 +83,7 @@ class Stream:
 
 
 def share(agent: str, stream: str, seed: int) -> float:
-    """What the agent earns, divided by what the best action at each decision earns."""
+    """Return the agent's reward, divided by the reward of the best action at each decision."""
     source = Stream(stream, seed)
     one = make(agent, len(source.names), action_names=source.names, seed=seed)
     earned = best = 0.0
@@ -97,7 +97,7 @@ def share(agent: str, stream: str, seed: int) -> float:
 
 
 def table(agents: Sequence[str], streams: Sequence[str], seeds: int) -> str:
-    """A row for each agent."""
+    """Return the table with a row for each agent."""
     rows = [f"| agent | {' | '.join(streams)} | mean |", "|---" * (len(streams) + 2) + "|"]
     for agent in agents:
         found = [statistics.fmean(share(agent, stream, seed) for seed in range(seeds)) for stream in streams]

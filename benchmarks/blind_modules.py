@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
-"""Branch coverage on one module of each of 50 packages that nobody has looked at.
+"""Branch coverage on one module from each of 50 packages that were not used in development.
 
     python benchmarks/blind_modules.py --install results/blind --budget 20s
-    python benchmarks/blind_modules.py --packages results/blind --budget 5000x --jobs 2 --table benchmarks/modules/blind.md
+    python benchmarks/blind_modules.py --packages results/blind --budget 5000x --jobs 2 --table
+    benchmarks/modules/blind.md
 
-A seed draws the modules: of each package one that has enough statements, is no test and is imported by a plain
-interpreter. Coverage is measured by coverage.py, in a fresh interpreter, from the exported file. Rows are kept in a file,
-so an interrupted run goes on where it was. What the columns mean is in README.md of this folder.
+A seed draws the modules: one per package that has enough statements, is no test and can be imported by a plain
+interpreter. coverage.py measures the exported file in a fresh interpreter. Rows are stored in a file, so an interrupted
+benchmark resumes. README.md in this folder explains the columns.
 """
 
 from __future__ import annotations
@@ -38,10 +39,10 @@ class Row:
     """One suite.
 
     Attributes:
-        covered, total: branches by coverage.py; 0 covered without a suite.
-        failing: tests that do not pass in a plain run.
-        rate: executions of test cases in a second of the search.
-        wall_s: of the whole command.
+        covered, total: branches counted by coverage.py; 0 covered without a suite.
+        failing: tests that fail in a plain run.
+        rate: test-case executions per second of the search.
+        wall_s: seconds of the whole command.
         problem: why there is no suite, "" if there is one.
     """
 
@@ -60,12 +61,12 @@ class Row:
 
     @property
     def share(self) -> float:
-        """In [0, 1]; without branches 1 if there is a suite."""
+        """The share of covered branches, in [0, 1]; 1 for a suite of a module without branches."""
         return self.covered / self.total if self.total else float(not self.problem)
 
 
 def statements(file: Path) -> int:
-    """How many statements a source file has, docstrings left out; 0 if it cannot be parsed."""
+    """Return the number of statements in a source file without docstrings; 0 if it cannot be parsed."""
     try:
         tree = ast.parse(file.read_bytes())
     except (SyntaxError, ValueError, RecursionError, OSError):
@@ -77,7 +78,7 @@ def statements(file: Path) -> int:
 
 
 def drawn(package: str, folder: Path, seed: int) -> str:
-    """The module of a package, "" if it has none that fits the rule; the same for the same seed."""
+    """Return the module drawn for a package, "" if none fits the rule; the same for the same seed."""
     found = modules_of(package, folder)
     random.Random(f"{seed} {package}").shuffle(found)
     with tempfile.TemporaryDirectory(prefix="blind-", ignore_cleanup_errors=True) as name:
@@ -94,7 +95,7 @@ def drawn(package: str, folder: Path, seed: int) -> str:
 
 
 def measure(package: str, options: argparse.Namespace) -> Row:
-    """Generate a suite for the module of a package and measure it without fitgym."""
+    """Generate a suite for the module of a package, and measure it without fitgym."""
     module = drawn(package, options.packages, options.draw)
     if not module:
         return Row(package, "", options.seed, options.budget, problem="no module fits the rule")
@@ -130,7 +131,7 @@ def measure(package: str, options: argparse.Namespace) -> Row:
 
 
 def plain_total(file: str, env: dict[str, str], folder: Path) -> int:
-    """How many branches coverage.py sees in a file that no test covers."""
+    """Return the number of branches that coverage.py finds in a file."""
     code = (
         "import sys, coverage; c = coverage.Coverage(branch=True, data_file=None, config_file=False); "
         "a = c._analyze(sys.argv[1]); print(a.numbers.n_branches)"
@@ -143,17 +144,17 @@ FIELDS = tuple(Row.__dataclass_fields__)
 
 
 def rows_file(path: Path) -> RunsFile:
-    """The file of the rows, each known by its package, module, seed and budget."""
+    """The file of rows, with package, module, seed and budget as the key."""
     return RunsFile(path, FIELDS, 4)
 
 
 def read(path: Path) -> list[Row]:
-    """The rows of a file, none if there is no such file."""
+    """Return the rows of a file, none if it does not exist."""
     return [typed(Row, row) for row in rows_file(path).rows().values()]
 
 
 def summary(rows: Sequence[Row], budget: str) -> str:
-    """The Markdown table, the worst modules first."""
+    """Return the Markdown table, the worst modules first."""
     drawn_rows = [row for row in rows if row.module]
     shares = [row.share for row in drawn_rows] or [0.0]
     rates = [row.rate for row in drawn_rows if row.rate] or [0.0]
@@ -178,14 +179,16 @@ def summary(rows: Sequence[Row], budget: str) -> str:
 
 
 def arguments(given: list[str] | None = None) -> argparse.Namespace:
-    """What was asked for on the command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--install", type=Path, metavar="DIR", help="install the pinned packages there first")
-    parser.add_argument("--packages", type=Path, metavar="DIR", help="where they are (default: the --install folder)")
+    parser.add_argument("--install", type=Path, metavar="DIR", help="first install the pinned packages to this folder")
     parser.add_argument(
-        "--only", action="append", default=[], metavar="PART", help="packages with this part in the name"
+        "--packages", type=Path, metavar="DIR", help="folder of the installed packages (default: the --install folder)"
     )
-    parser.add_argument("--draw", type=int, default=1, help="seed by which the modules are drawn")
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="PART", help="only packages whose name contains this part"
+    )
+    parser.add_argument("--draw", type=int, default=1, help="seed for drawing the modules")
     parser.add_argument("--seed", type=int, default=1, help="seed of the runs")
     parser.add_argument("--budget", default="20s", help="such as 20s or 5000x")
     parser.add_argument("--goal", default="coverage")
@@ -194,7 +197,7 @@ def arguments(given: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--jobs", type=int, default=1, help="runs at the same time; at most one per core")
     parser.add_argument("--results", type=Path, default=Path("results/blind_runs"), metavar="DIR")
     parser.add_argument("--rows", type=Path, metavar="FILE", help="default: rows.csv in the results folder")
-    parser.add_argument("--table", type=Path, metavar="FILE", help="write the summary there too")
+    parser.add_argument("--table", type=Path, metavar="FILE", help="also write the summary to this file")
     options = parser.parse_args(given)
     options.packages = options.packages or options.install
     options.rows = options.rows or options.results / "rows.csv"
@@ -204,7 +207,7 @@ def arguments(given: list[str] | None = None) -> argparse.Namespace:
 
 
 def main() -> int:
-    """0 if every package has a suite whose tests pass, 1 otherwise."""
+    """Return 0 if every package has a suite whose tests pass, 1 otherwise."""
     options = arguments()
     if options.install:
         install(options.install, REQUIREMENTS, NEEDS)

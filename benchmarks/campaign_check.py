@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""What does a campaign cost beside its runs, and does every run end exactly once if its driver is killed again and again?
+"""What is the overhead of a campaign, and does every run end exactly once if its driver is killed repeatedly?
 
     python benchmarks/campaign_check.py                          # 2,000 runs, twice; about two minutes
     python benchmarks/campaign_check.py --cells 400 --kills 20
 
-A study of many cheap runs is made by `fitgym study run`, as a user would start it, with two local processes: once
-uninterrupted, when the driver's processor time and memory are read from outside, and once with SIGKILL for the driver after a
-random number of runs, as often as asked for, and then to the end. Each row of the table says what was promised, and the exit
-code is 1 if one of them does not hold.
+`fitgym study run` runs a study of many cheap runs with two local processes, twice. The first time it is not
+interrupted, and the driver's processor time and memory are measured from outside. The second time the driver receives
+SIGKILL after a random number of runs, as often as requested, and then runs to the end. Each row of the table is one
+promise. The exit code is 1 if one of them does not hold.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _PATIENCE_S = 120.0
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """The driver at one moment: runs that have ended, its processor time and its memory."""
+    """A sample of the driver: completed runs, processor time and memory."""
 
     made: int
     cpu_s: float
@@ -42,7 +42,7 @@ class Reading:
 
 
 def study(folder: Path, cells: int) -> list[str]:
-    """Write a study of so many runs; the command that makes them."""
+    """Write a study of so many runs; returns the command that runs it."""
     arms = "".join(f'[[arms]]\nname = "{search}"\nsearch = "{search}"\n' for search in ("mio", "random_search"))
     head = f'name = "campaign"\ntrial = "artificial"\nsubjects = ["gradient:2"]\nseeds = {cells // 2}\nbudget = "30x"\n'
     file = folder / "campaign.toml"
@@ -52,24 +52,28 @@ def study(folder: Path, cells: int) -> list[str]:
 
 
 def records(folder: Path) -> list[Path]:
-    """Of the runs that have ended."""
+    """Return the records of completed runs."""
     return list((folder / "results").glob("records/*/*.json"))
 
 
 def watched(command: Sequence[str], folder: Path) -> Iterator[Reading]:
-    """Start the driver and read it until it ends."""
+    """Start the driver and sample it until it ends."""
     driver = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     tick, page = os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
     while driver.poll() is None:
         fields = Path(f"/proc/{driver.pid}/stat").read_text("utf-8").rpartition(")")[2].split()
         memory = int(fields[21]) * page
-        if memory:  # none is left of a process that is about to end
+        if memory:  # a process that is about to end has no memory left
             yield Reading(len(records(folder)), (int(fields[11]) + int(fields[12])) / tick, memory)
         time.sleep(_POLL_S)
 
 
 def killed(command: Sequence[str], folder: Path, times: int, most: int, rng: np.random.Generator) -> int:
-    """Start the driver and kill it after 1 to `most` more runs, so many times; how often it was alive to be killed."""
+    """Start the driver and kill it after 1 to `most` more runs, repeatedly.
+
+    Returns:
+        How often it was alive when it was killed.
+    """
     kills = 0
     for _ in range(times):
         goal = len(records(folder)) + int(rng.integers(1, most + 1))
@@ -85,11 +89,11 @@ def killed(command: Sequence[str], folder: Path, times: int, most: int, rng: np.
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print what was found."""
+    """Print the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cells", type=int, default=2000)
     parser.add_argument("--kills", type=int, default=10)
-    parser.add_argument("--seed", type=int, default=0, help="of when to kill")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the kill times")
     options = parser.parse_args(arguments)
     cells = options.cells // 2 * 2
     lines: list[tuple[bool, str]] = []

@@ -1,12 +1,12 @@
-"""One collector in a process of its own, driven over standard input and output with a line of JSON at a time.
+"""Runs one collector in a separate process, driven over standard input and output by lines of JSON.
 
     PYTHONPATH=benchmarks python benchmarks/collect.py COLLECTOR FOLDER OPTIONS
 
     {"subject": "semver"}          -> {"tests": 74}, after importing, instrumenting and a trial run
     {"repeat": true, "least": ns}  -> {"bare": ns, "together": ns, "one_by_one": ns or null, "why": ""}
 
-Times are processor time for one round of all tests. Each is measured over as many rounds as take at least `least`.
-The garbage collector is off while tests run and is run before.
+Times are processor time for one round of all tests, measured over as many rounds as take at least `least`. The garbage
+collector is off while tests run; it runs before.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import workload
 
 
 def timed(functions: list[Callable[[], None]], least: int) -> float:
-    """Nanoseconds of processor time for calling all of them once."""
+    """Return nanoseconds of processor time for calling all functions once."""
     gc.collect()
     gc.disable()
     try:
@@ -42,7 +42,7 @@ def timed(functions: list[Callable[[], None]], least: int) -> float:
 
 
 class Subject:
-    """The plain and the observed copy of everything that a workload uses."""
+    """The plain and the instrumented copy of all modules of a workload."""
 
     def __init__(self, name: str, collect: Callable[[str, dict[str, str]], Any], options: dict[str, str]) -> None:
         self.tests = 0
@@ -74,10 +74,10 @@ class Subject:
 
 
 def main() -> None:
-    """Answer requests until there are no more."""
+    """Answer requests until the input ends."""
     name, folder, options = sys.argv[1], sys.argv[2], json.loads(sys.argv[3])
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what subjects print is nobody's answer
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # output of subjects must not mix with the answers
     warnings.simplefilter("ignore")
     workload.look_in(folder)
     collector = importlib.import_module(f"collectors.{name}")

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Generate a suite for each subject of a set and measure every suite again from outside.
+"""Generate a suite for each subject of a set, and measure every suite again from outside.
 
     python benchmarks/core_subjects.py --install results/subjects
     python benchmarks/core_subjects.py --subjects results/subjects --budget 30s --seeds 1 --jobs 2
     python benchmarks/core_subjects.py --subjects results/subjects --goal exceptions --agent ucb
 
-What the columns mean is in README.md of this folder.
+README.md in this folder explains the columns.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Row:
     """One run on one subject.
 
     Attributes:
-        findings: what is not as it should be, in words; empty if all is well.
+        findings: problems in words; empty if there are none.
     """
 
     subject: str
@@ -65,12 +65,12 @@ class Row:
 
     @property
     def share(self) -> float:
-        """Branch coverage that counts: measured by coverage.py, 0 without a suite."""
+        """Branch coverage measured by coverage.py, 0 without a suite."""
         return self.plain.share if self.plain else 0.0
 
 
 def measure(subject: Subject, seed: int, options: argparse.Namespace) -> Row:
-    """Generate, then judge the exported file without fitgym."""
+    """Generate a suite, then check the exported file without fitgym."""
     folder = (options.results / f"{subject.slug}-{seed}").resolve()
     folder.mkdir(parents=True, exist_ok=True)
     env = environment(options.subjects, folder)
@@ -93,7 +93,7 @@ def measure(subject: Subject, seed: int, options: argparse.Namespace) -> Row:
 def generate(
     subject: Subject, seed: int, options: argparse.Namespace, folder: Path, env: dict[str, str], row: Row
 ) -> dict[str, Any] | None:
-    """Run `fitgym generate` as a process of its own; the record, or None with the reason in `row.findings`."""
+    """Run `fitgym generate` in a separate process. Returns the record, or None with the reason in `row.findings`."""
     for stale in [folder / "record.json", *(folder / "suite").glob("*.py")]:
         stale.unlink(missing_ok=True)
     command = [sys.executable, "-m", "fitgym", "generate", subject.text, "--goal", options.goal, "--quiet"]
@@ -116,12 +116,12 @@ def generate(
 
 
 def seconds(budget: str) -> float:
-    """A budget in seconds; for budgets that count something else, a length no run of the benchmark should need."""
+    """Return a budget in seconds; for budgets in another unit, more time than any run of the benchmark needs."""
     return float(budget[:-1]) if budget.endswith("s") else 60.0
 
 
 def rerun(suite: Path, env: dict[str, str], seed: int, row: Row) -> None:
-    """Three plain runs in fresh interpreters, the last in random order; every test must pass in each."""
+    """Run the suite three times in fresh interpreters, the last time in random order; every test must always pass."""
     runs = [outcomes(suite, env, seed if number == RE_RUNS - 1 else None) for number in range(RE_RUNS)]
     names = set().union(*runs)
     row.tests = len(names)
@@ -135,7 +135,7 @@ def rerun(suite: Path, env: dict[str, str], seed: int, row: Row) -> None:
 
 
 def compare_branches(record: dict[str, Any], row: Row) -> None:
-    """The record's branch coverage against coverage.py's."""
+    """Compare the record's branch coverage with coverage.py's."""
     measured = record.get("measured")
     if measured is not None:
         row.recorded = Branches(measured["branches"]["covered"], measured["branches"]["total"])
@@ -147,14 +147,14 @@ def compare_branches(record: dict[str, Any], row: Row) -> None:
 
 
 def compare_exceptions(record: dict[str, Any], found: set[tuple[str, str]], row: Row) -> None:
-    """Every exception of the record must be raised, and expected, by an exported test."""
+    """Check that an exported test raises and expects every exception of the record."""
     said = {(entry["type"], bare(entry["function"])) for entry in record["exceptions"]}
     row.exceptions, row.raised = len(said), len(said & found)
     row.findings += [f"{kind} in {function} is in the record only" for kind, function in sorted(said - found)]
 
 
 def table(rows: list[Row], options: argparse.Namespace) -> Table:
-    """The rows and their means."""
+    """Return a table of the rows and their means."""
     shown = Table(title=f"{options.goal}, {options.agent or 'own agent'}, {options.budget}", title_justify="left")
     counts = ("tests", "passed", "recorded", "coverage.py", "clean", "share", "exceptions", "raised")
     for name in ("subject", "seed", *counts, "wall s"):
@@ -187,12 +187,16 @@ def table(rows: list[Row], options: argparse.Namespace) -> Table:
 
 
 def arguments() -> argparse.Namespace:
-    """What was asked for on the command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--install", type=Path, metavar="DIR", help="install the pinned packages there first")
-    parser.add_argument("--subjects", type=Path, metavar="DIR", help="where they are (default: the --install folder)")
+    parser.add_argument("--install", type=Path, metavar="DIR", help="first install the pinned packages to this folder")
+    parser.add_argument(
+        "--subjects", type=Path, metavar="DIR", help="folder of the installed packages (default: the --install folder)"
+    )
     parser.add_argument("--set", default="core", choices=["core", "extra", "large"])
-    parser.add_argument("--only", action="append", default=[], metavar="PART", help="subjects whose name has this part")
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="PART", help="only subjects whose name contains this part"
+    )
     parser.add_argument("--goal", default="coverage")
     parser.add_argument("--agent", help="default: the goal's own")
     parser.add_argument("--search", help="default: fitgym's")
@@ -207,7 +211,7 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    """0 if nothing was found, 1 otherwise."""
+    """Return 0 without findings, 1 otherwise."""
     options, console = arguments(), Console(width=None if sys.stdout.isatty() else 200)
     if options.install:
         install(options.install)

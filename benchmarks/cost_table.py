@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Do suites of adynamosa run faster and in less memory than those of dynamosa, and what do they lose in coverage?
+"""Do suites of adynamosa run faster and in less memory than those of dynamosa, and how much coverage do they lose?
 
     python benchmarks/cost_table.py --install results/subjects --jobs 2 --folder results/costs
     python benchmarks/cost_table.py --seeds 0          # the table only
 
-Every run is `fitgym generate` with six of the seven fitness functions of the paper and the same budget in executions; then
-the suite is measured as by `fitgym cost`, in fresh interpreters. Each row is written to FOLDER/runs.csv as soon as there is
-one, and runs that stand there are not made again. What the columns mean is in README.md of this folder.
+Every run is `fitgym generate` with six of the paper's seven fitness functions and the same budget in executions. Then
+the suite is measured as by `fitgym cost`, in fresh interpreters. Each row is appended to FOLDER/runs.csv at once, and
+existing rows are not run again. README.md in this folder explains the columns.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from fitgym.suite.text.export import write
 
 SEARCHES = ("dynamosa", "adynamosa", "adynamosa:adaptive=false")
 FUNCTIONS = "branch+line+method+input+output+exception"
-"""Those of the aDynaMOSA paper, section 4, but for weak mutation, which the goal of covering branches does not use."""
+"""The functions of the aDynaMOSA paper, section 4, without weak mutation, which the coverage goal does not use."""
 
 PAPER = (
     "faster on 72 % and slower on 23 % of the classes, less memory on 70 % and more on 25 %; -24 % time where faster, "
@@ -43,7 +43,7 @@ COLUMNS = (
 
 
 def measured(key: Key, options: argparse.Namespace) -> dict[str, str]:
-    """Generate one suite and measure what it costs; its row."""
+    """Generate one suite and measure its cost; returns its row."""
     search, subject, seed, budget = key
     row = dict(zip(COLUMNS, (*key, *("",) * 8), strict=True))
     folder = (options.folder / "suites" / "-".join(key).replace(":", ".")).resolve()
@@ -84,7 +84,7 @@ def measured(key: Key, options: argparse.Namespace) -> dict[str, str]:
 
 
 def make(wanted: Sequence[Key], file: RunsFile, options: argparse.Namespace) -> None:
-    """Make the runs that are missing."""
+    """Run the missing runs."""
     rows = file.rows()
     missing = [key for key in wanted if key not in rows]
 
@@ -101,7 +101,7 @@ def make(wanted: Sequence[Key], file: RunsFile, options: argparse.Namespace) -> 
 
 
 def medians(rows: Sequence[dict[str, str]], search: str) -> dict[str, dict[str, float]]:
-    """By subject the medians over the seeds of what a suite of a search costs, covers and holds."""
+    """Return by subject the medians over seeds of a suite's cost, coverage and size for one search."""
     found: dict[str, dict[str, float]] = {}
     for subject in dict.fromkeys(row["subject"] for row in rows):
         of_it = [row for row in rows if (row["search"], row["subject"]) == (search, subject) and not row["problem"]]
@@ -116,7 +116,7 @@ def medians(rows: Sequence[dict[str, str]], search: str) -> dict[str, dict[str, 
 
 
 def table(rows: Sequence[dict[str, str]]) -> Iterator[str]:
-    """Each other search beside the first, in Markdown; costs where both cover the same within a point."""
+    """Compare each other search with the first in Markdown; costs only if their coverage differs by at most a point."""
     yield f"The paper: {PAPER}."
     yield ""
     yield (
@@ -145,11 +145,14 @@ def table(rows: Sequence[dict[str, str]]) -> Iterator[str]:
 
 
 COMPARED = {"coverage": "branches covered", "seconds": "speed", "peak": "thrift of memory", "lines": "fewness of lines"}
-"""What is judged; of the last three less is better."""
+"""The compared quantities; less of the last three is better."""
 
 
 def judged_table(rows: Sequence[dict[str, str]]) -> Iterator[str]:
-    """Each other search beside the first in Markdown, judged together; costs where both cover the same within a point."""
+    """Compare each other search with the first in Markdown, judged together.
+
+    Costs are compared only if the coverage of both differs by at most a point.
+    """
     theirs = medians(rows, SEARCHES[0])
     found, whats = [], []
     for search in SEARCHES[1:]:
@@ -176,7 +179,7 @@ def judged_table(rows: Sequence[dict[str, str]]) -> Iterator[str]:
 def runs(
     rows: Sequence[dict[str, str]], search: str, what: str, subjects: Sequence[str]
 ) -> dict[str, dict[int, float]]:
-    """By subject and seed what suites of a search cover, or what they cost below zero, so that more is better."""
+    """Return by subject and seed the coverage of a search's suites, or their negated cost, so that more is better."""
     found: dict[str, dict[int, float]] = {}
     for row in rows:
         if row["search"] == search and row["subject"] in subjects and not row["problem"]:
@@ -187,16 +190,16 @@ def runs(
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Make what is missing and print the table."""
+    """Run the missing runs and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--subjects", type=Path, help="folder with the pinned packages")
-    parser.add_argument("--install", type=Path, help="the same, filled first")
-    parser.add_argument("--set", default="core", help="of the subjects, see subjects.toml")
+    parser.add_argument("--install", type=Path, help="first install the pinned packages to this folder")
+    parser.add_argument("--set", default="core", help="set of subjects in subjects.toml")
     parser.add_argument("--only", nargs="*", default=[], help="parts of names of subjects")
     parser.add_argument("--searches", nargs="+", choices=SEARCHES, default=list(SEARCHES))
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--budget", default="5000x")
-    parser.add_argument("--runs", type=int, default=15, help="interpreters for time, and as many for memory")
+    parser.add_argument("--runs", type=int, default=15, help="interpreters for time, and the same number for memory")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--folder", type=Path, default=HERE / "costs")
     options = parser.parse_args(arguments)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Hold every environment to its checkers, and to many steps of a random agent, on each subject of a set.
+"""Check every environment with its checkers and with many steps of a random agent, on each subject of a set.
 
     python benchmarks/environment_check.py --install results/subjects
     python benchmarks/environment_check.py --subjects results/subjects --only semver --steps 300 --strict
 
-What the columns mean is in README.md of this folder.
+README.md in this folder explains the columns.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ STEPS_OF_CHECKS = 3
 
 @dataclass
 class Row:
-    """One environment on one subject.
+    """The check of one environment on one subject.
 
     Attributes:
-        passed: the checks that found nothing.
-        steps: that a random agent took.
-        episodes: that it began.
+        passed: the checks without findings.
+        steps: number of steps of the random agent.
+        episodes: number of episodes that it began.
         rewards: the least and the greatest.
-        findings: what is not as it should be, in words; empty if all is well.
+        findings: problems in words; empty if there are none.
     """
 
     environment: str
@@ -58,7 +58,7 @@ class Row:
 
 
 def check(name: str, subject: Subject, options: argparse.Namespace) -> Row:
-    """All checks on one environment with one subject; what they raise becomes a finding."""
+    """Run all checks on one environment with one subject; their exceptions become findings."""
     row, started = Row(name, subject.text), time.perf_counter()
     arguments = {
         "subject": subject.text,
@@ -77,7 +77,7 @@ def check(name: str, subject: Subject, options: argparse.Namespace) -> Row:
 
 
 def attempt(row: Row, what: str, run: Callable[[], None]) -> None:
-    """Note that a check passed, or what it raised or warned of."""
+    """Record that a check passed, or its exception or warning."""
     with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         try:
@@ -92,7 +92,7 @@ def attempt(row: Row, what: str, run: Callable[[], None]) -> None:
 
 
 def by_hand(name: str, arguments: dict[str, Any], options: argparse.Namespace, row: Row) -> None:
-    """Make the environment by its id, walk in it, and hand it to both checkers; Gymnasium's closes it twice."""
+    """Make the environment by its id, run a random agent, then both checkers; Gymnasium's closes it twice."""
     env = gymnasium.make(name, **arguments)
     try:
         attempt(row, "steps", lambda: walk(env, options, row))
@@ -106,10 +106,10 @@ def by_hand(name: str, arguments: dict[str, Any], options: argparse.Namespace, r
 
 
 def walk(env: gymnasium.Env[Any, Any], options: argparse.Namespace, row: Row) -> None:
-    """Uniform actions from a seed; a new episode follows where one ends.
+    """Take uniform actions from a seed; when an episode ends, the next one begins.
 
     Raises:
-        AssertionError: an observation or a reward is not where it should be, or `info` has other keys than at first.
+        AssertionError: an observation or a reward is out of range, or the keys of `info` change.
     """
     lowest, highest = env.get_wrapper_attr("reward_range")
     env.action_space.seed(options.seed)
@@ -133,7 +133,7 @@ def walk(env: gymnasium.Env[Any, Any], options: argparse.Namespace, row: Row) ->
 
 
 def table(rows: list[Row], options: argparse.Namespace) -> Table:
-    """The rows, and how many of them are as they should be."""
+    """Return a table of the rows, and the number of rows without findings."""
     title = f"{options.steps} steps, seed {options.seed}, reward {options.reward}, population {options.population}"
     shown = Table(title=title, title_justify="left")
     for name in ("environment", "subject"):
@@ -157,7 +157,7 @@ def table(rows: list[Row], options: argparse.Namespace) -> Table:
 
 
 def write(rows: list[Row], options: argparse.Namespace) -> None:
-    """All rows so far, and what was asked for."""
+    """Write all rows so far, and the options."""
     settings = {key: str(value) for key, value in vars(options).items()}
     report = {"settings": settings, "rows": [asdict(row) for row in rows]}
     options.json.parent.mkdir(parents=True, exist_ok=True)
@@ -165,25 +165,29 @@ def write(rows: list[Row], options: argparse.Namespace) -> None:
 
 
 def verdict(row: Row, what: str) -> str:
-    """One word for a check."""
+    """Return one word for a check."""
     if what in row.passed:
         return "ok"
     return "no" if any(finding.startswith(f"{what}:") for finding in row.findings) else "-"
 
 
 def arguments() -> argparse.Namespace:
-    """What was asked for on the command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--install", type=Path, metavar="DIR", help="install the pinned packages there first")
-    parser.add_argument("--subjects", type=Path, metavar="DIR", help="where they are (default: the --install folder)")
+    parser.add_argument("--install", type=Path, metavar="DIR", help="first install the pinned packages to this folder")
+    parser.add_argument(
+        "--subjects", type=Path, metavar="DIR", help="folder of the installed packages (default: the --install folder)"
+    )
     parser.add_argument("--set", default="core", choices=["core", "extra", "large"])
-    parser.add_argument("--only", action="append", default=[], metavar="PART", help="subjects whose name has this part")
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="PART", help="only subjects whose name contains this part"
+    )
     parser.add_argument("--environments", nargs="+", default=list(ENVIRONMENTS), metavar="ID")
     parser.add_argument("--reward", default="paper", choices=["paper", "gain"])
-    parser.add_argument("--steps", type=int, default=100, help="of the random agent; each is one generation")
+    parser.add_argument("--steps", type=int, default=100, help="steps of the random agent; each is one generation")
     parser.add_argument("--population", type=int, default=6)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--strict", action="store_true", help="also check_env_strict, which takes as long again")
+    parser.add_argument("--strict", action="store_true", help="also run check_env_strict, which doubles the time")
     parser.add_argument("--json", type=Path, metavar="FILE", default=Path("results/environments/table.json"))
     options = parser.parse_args()
     options.subjects = subjects_folder(parser, options)
@@ -194,7 +198,7 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    """0 if nothing was found, 1 otherwise, 2 if there is nothing to do."""
+    """Return 0 without findings, 1 otherwise, 2 if no subject or environment is selected."""
     options, console = arguments(), Console(width=None if sys.stdout.isatty() else 200)
     if options.install:
         install(options.install)
@@ -210,7 +214,7 @@ def main() -> int:
         rows.append(row := check(name, subject, options))
         said = row.findings or [f"{row.steps} steps, {row.seconds} s"]
         print(f"{len(rows)}/{len(jobs)} {name} on {subject.text}", *said, sep="\n    ", file=sys.stderr, flush=True)
-        write(rows, options)  # after each, so that a run that is cut short has what it found
+        write(rows, options)  # after each check, so that an interrupted run keeps its results
     console.print(table(rows, options))
     return int(any(row.findings for row in rows))
 

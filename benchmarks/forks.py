@@ -1,12 +1,12 @@
-"""Runs of a test file in forks of an interpreter that has loaded pytest, and nothing of the subject or of fitgym.
+"""Runs a test file in forks of an interpreter that has loaded pytest but nothing of the subject or of fitgym.
 
     python benchmarks/forks.py PYTEST_ARGUMENTS
 
     {"env": {"MUTATED_ROOT": ...}, "cpu": s, "wall": s}   -> {"code": exit code or null, "seconds": of processor time}
 
-One line of JSON on standard input for each run, one on standard output. A fork is what a fresh interpreter is once it has
-loaded pytest, which takes most of the time of a short run; the subject and the tests are imported anew in each. A run that
-reaches a limit has no exit code. What a run started ends with it.
+Each run is one line of JSON on standard input and one on standard output. A fork equals a fresh interpreter that has
+loaded pytest, which takes most of the time of a short run. Each fork imports the subject and the tests anew. A run that
+reaches a limit has no exit code. Processes that a run started end with it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ TRIAL = (
 
 
 def load() -> None:
-    """Load what a run of pytest loads, by a run of a trial test in a fork's parent."""
+    """Load the modules of a pytest run by running a trial test in the parent of the forks."""
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "test_trial.py").write_text(TRIAL)
         pytest.main(["-x", "-q", "-p", "no:cacheprovider", "--rootdir", folder, folder])
@@ -38,7 +38,7 @@ def load() -> None:
 
 
 def run(arguments: list[str], request: dict[str, Any]) -> dict[str, Any]:
-    """One run in a fork."""
+    """Run the tests once in a fork."""
     sys.stdout.flush()
     pid = os.fork()
     if not pid:
@@ -59,7 +59,7 @@ def run(arguments: list[str], request: dict[str, Any]) -> dict[str, Any]:
         try:
             os.killpg(pid, signal.SIGKILL)
         except (ProcessLookupError, PermissionError):
-            os.kill(pid, signal.SIGKILL)  # it has not come to lead a group of its own
+            os.kill(pid, signal.SIGKILL)  # the fork does not lead its own process group yet
         _, status, used = os.wait4(pid, 0)
     seconds = used.ru_utime + used.ru_stime
     code = os.waitstatus_to_exitcode(status)
@@ -68,10 +68,10 @@ def run(arguments: list[str], request: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> None:
-    """Answer requests until there are no more."""
+    """Answer requests until the input ends."""
     answers = os.fdopen(os.dup(1), "w")
     null = os.open(os.devnull, os.O_RDWR)
-    for number in (1, 2):  # what tests print is nobody's answer
+    for number in (1, 2):  # output of tests must not mix with the answers
         os.dup2(null, number)
     requests = os.fdopen(os.dup(0))
     os.dup2(null, 0)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Does any message of a worker make the parent hang, fail, or fill its memory?
+"""Can any message of a worker make the parent hang, fail, or fill its memory?
 
     python benchmarks/frames.py                      # 100,000 mutated messages; about four minutes
     python benchmarks/frames.py --messages 10000
 
-Honest messages are recorded while a subject is searched, mutated at random and read as the parent reads them. A message
-may be read or refused with `ProtocolError`, nothing else. The exit code is 1 if another error came, if one message took
-longer than 5 seconds, or if the process needed more than 500 MB.
+Valid messages are recorded during a search, mutated at random and read as the parent reads them. Reading a message must
+succeed or raise `ProtocolError`. The exit code is 1 if another error was raised, if one message took longer than 5
+seconds, or if the process needed more than 500 MB.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _COSTLY = b"]})\x8f(\x85\x86\x87t\x94\x91h\x00j\xff\xff\xff\x7fr\xff\xff\xff\x7f
 
 
 def honest() -> list[bytes]:
-    """Messages of a short search: the description of the subject, answers, and what ended."""
+    """Record the messages of a short search: the description of the subject, answers, and the end of a process."""
     found: list[bytes] = []
 
     def record(payload: bytes) -> object:
@@ -60,7 +60,7 @@ def honest() -> list[bytes]:
 
 
 def mutated(payloads: Sequence[bytes], rng: np.random.Generator) -> bytes:
-    """One of the messages, changed at a few places."""
+    """Return one of the messages with a few random changes."""
     data = bytearray(payloads[rng.integers(len(payloads))])
     for _ in range(int(rng.integers(1, 6))):
         at = int(rng.integers(len(data) + 1))
@@ -83,7 +83,7 @@ def mutated(payloads: Sequence[bytes], rng: np.random.Generator) -> bytes:
 
 
 def read(payload: bytes) -> str:
-    """Read a message as the parent does; "read", "refused", or the class of another error."""
+    """Read a message as the parent does. Returns "read", "refused", or the class of another error."""
     try:
         reader = FrameReader(TOKEN)
         reader.feed(frame(TOKEN, payload))
@@ -104,7 +104,7 @@ def read(payload: bytes) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Print what became of the messages."""
+    """Print the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--messages", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=0)

@@ -1,10 +1,10 @@
-"""How well does a goal's value tell agents apart? The share of its variance that the agent explains.
+"""How well does a goal's value distinguish agents? Prints the share of its variance that the agent explains.
 
     python benchmarks/goal_spread.py --goals diversity mean_diversity
 
-For each module the intraclass correlation of six agents (the goal's own function with each of four others, `ucb` and
-`uniform`) over several seeds: 1 if only the agent matters, about 0 if only the seed does. Values without an upper bound are
-compared by their logarithm.
+For each module it prints the intraclass correlation of six agents (the goal's own function with each of four others,
+`ucb` and `uniform`) over several seeds. It is 1 if only the agent matters, and about 0 if only the seed does. Values
+without an upper bound are compared by their logarithm.
 """
 
 from __future__ import annotations
@@ -23,7 +23,10 @@ WITH = ("branch", "exception", "output", "weak_mutation")
 
 
 def correlation(groups: list[list[float]]) -> float:
-    """The intraclass correlation of groups of equal size: (B - W) / (B + (n - 1) W), with mean squares B and W."""
+    """Return the intraclass correlation of groups of equal size.
+
+    It is (B - W) / (B + (n - 1) W), with mean squares B between and W within the groups.
+    """
     n = len(groups[0])
     means = [statistics.fmean(group) for group in groups]
     between = n * statistics.variance(means)

@@ -1,11 +1,11 @@
-"""When does the choice of fitness functions matter? The ladder of many settings, and of every environment with a task.
+"""When does the choice of fitness functions matter? Computes the ladder of many settings and of all task environments.
 
     python benchmarks/headroom.py environments          the registered environments whose ladder takes minutes
     python benchmarks/headroom.py choice --jobs 2       goal x search x archive x population, on real modules
-    python benchmarks/headroom.py choice --table        the table again from the rows that are there
+    python benchmarks/headroom.py choice --table        rewrite the table from the existing rows
 
-Rows are appended to `headroom/choice.csv` as they are made, so a run that was cut off goes on where it ended.
-`headroom/environments/` has a page, every episode and a figure of each environment.
+Rows are appended to `headroom/choice.csv` at once, so an interrupted benchmark resumes. `headroom/environments/` has a
+page, every episode and a figure of each environment.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ ENVIRONMENTS: Mapping[str, Mapping[str, Any]] = {
     "fitgym/Programs-easy-v0": {"tests": 12, "seeds": 2, "tries": 0, "schedules": False},
     "fitgym/Programs-v0": {"tests": 12, "seeds": 2, "tries": 0, "schedules": False},
 }
-"""Environments with what their ladder needs; those on real modules are in `choice`."""
+"""Environments with the requirements of their ladder; those on real modules are in `choice`."""
 
 GOALS = ("coverage", "exceptions")
 SEARCHES = ("whole_suite", "whole_suite:use_archive=false", "mosa")
@@ -45,7 +45,7 @@ ACTIONS = {
     "coverage": ("branch", "line", "method", "exception", "output", "input", "branch+exception+output+input"),
     "exceptions": ("exception", "branch", "line", "method", "output", "input", "exception+branch+output+input"),
 }
-"""What is chosen from: single functions, and several together."""
+"""The choices: single functions, and combinations."""
 
 KEYS = 4
 
@@ -58,8 +58,8 @@ class Cell:
         goal, search, population, budget: of the setting.
         random, constant, each, schedule: mean final values of the rungs.
         chosen: the best constant of the training modules.
-        gap, gap_low, gap_high: best constant for each module beside the best constant.
-        switch, switch_low, switch_high: best schedule beside the best constant.
+        gap, gap_low, gap_high: best constant for each module minus the best constant.
+        switch, switch_low, switch_high: best schedule minus the best constant.
     """
 
     goal: str
@@ -80,7 +80,7 @@ class Cell:
 
 
 def cells() -> Iterator[tuple[str, str, int, str]]:
-    """The settings of the matrix."""
+    """Yield the settings of the matrix."""
     for goal in GOALS:
         for search in SEARCHES:
             for population in POPULATIONS:
@@ -89,7 +89,7 @@ def cells() -> Iterator[tuple[str, str, int, str]]:
 
 
 def measured(goal: str, search: str, population: int, budget: str, tests: int, seeds: int, jobs: int) -> Cell:
-    """The ladder of one setting, without an oracle: looking ahead on real modules takes hours."""
+    """Compute the ladder of one setting without an oracle, because look-ahead on real modules takes hours."""
     options = {"goal": goal, "search": search, "population": population, "actions": ACTIONS[goal]}
     ladder = measure(
         Request(
@@ -119,7 +119,7 @@ def measured(goal: str, search: str, population: int, budget: str, tests: int, s
 
 
 def table(found: list[Cell]) -> str:
-    """The matrix as a page."""
+    """Return the matrix as a page."""
     shown = [one for one in found if one.gap_low > 0.0 or one.switch_low > 0.0]
     where = "; ".join(f"{one.goal}, {one.search}, population {one.population}" for one in shown) or "nowhere"
     heads = ("goal", "search", "population", "random", "best constant", "for each module", "schedule", "chosen")
@@ -152,7 +152,7 @@ def table(found: list[Cell]) -> str:
 
 
 def choice(options: argparse.Namespace) -> None:
-    """Fill the matrix and write its table."""
+    """Compute the matrix and write its table."""
     file = RunsFile(FOLDER / "choice.csv", tuple(Cell.__dataclass_fields__), KEYS)
     if not options.table:
         known = file.rows()
@@ -165,7 +165,7 @@ def choice(options: argparse.Namespace) -> None:
 
 
 def environments(options: argparse.Namespace) -> None:
-    """The ladders of the environments."""
+    """Compute the ladders of the environments."""
     found: list[Ladder] = []
     for env in options.envs or ENVIRONMENTS:
         sys.stderr.write(f"{env}\n")
@@ -182,7 +182,7 @@ def main() -> int:
     parser.add_argument("--tests", type=int, default=4, help="test modules of the matrix")
     parser.add_argument("--seeds", type=int, default=4, help="seeds of the matrix")
     parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--table", action="store_true", help="only write the table again")
+    parser.add_argument("--table", action="store_true", help="only rewrite the table")
     options = parser.parse_args()
     (environments if options.what == "environments" else choice)(options)
     return 0

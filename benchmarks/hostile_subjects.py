@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Generate suites for code that does harm, and look whether any came of it.
+"""Generate suites for destructive code, and check for damage.
 
     python benchmarks/hostile_subjects.py --install results/subjects
     python benchmarks/hostile_subjects.py --subjects results/subjects --budget 20s
 
-What the columns mean is in README.md of this folder. Linux only. The exported suites are not run: outside the sandbox
-they would do what their subjects do.
+README.md in this folder explains the columns. Linux only. The exported suites are not run, because outside the sandbox
+they would do the same damage as their subjects.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MARK = "FITGYM_BENCHMARK_MARK"
 
 @dataclass
 class Row:
-    """One run on one subject; `findings` says in words what is not as it should be."""
+    """One run on one subject; `findings` lists the problems in words."""
 
     subject: str
     wall_s: float = 0.0
@@ -45,7 +45,7 @@ class Row:
 
 
 def snapshot(folder: Path, left_out: tuple[Path, ...] = ()) -> dict[str, tuple[int, int]]:
-    """Size and time of change of every file under a folder."""
+    """Return size and modification time of every file under a folder."""
     found = {}
     for base, names, files in os.walk(folder):
         names[:] = [name for name in names if name != "__pycache__" and Path(base, name) not in left_out]
@@ -55,13 +55,13 @@ def snapshot(folder: Path, left_out: tuple[Path, ...] = ()) -> dict[str, tuple[i
                 status = path.lstat()
             except FileNotFoundError:
                 continue
-            # A folder changes its time when bytecode is cached in it; what was added shows as a file.
+            # Folders are left out: caching bytecode changes their time, and any other addition shows as a file.
             found[str(path)] = (0, 0) if path.is_dir() else (status.st_size, status.st_mtime_ns)
     return found
 
 
 def changes(before: dict[str, tuple[int, int]], after: dict[str, tuple[int, int]]) -> list[str]:
-    """What was written, changed or deleted between two snapshots."""
+    """Return the files that were written, changed or deleted between two snapshots."""
     return [
         *(f"left behind: {path}" for path in sorted(after.keys() - before.keys())),
         *(f"deleted: {path}" for path in sorted(before.keys() - after.keys())),
@@ -70,10 +70,10 @@ def changes(before: dict[str, tuple[int, int]], after: dict[str, tuple[int, int]
 
 
 def descendants(mark: str) -> dict[int, str]:
-    """Processes that carry the mark in their environment or were left to this one, with their command lines.
+    """Return processes that have the mark in their environment or were orphaned to this one, with command lines.
 
-    This process is a subreaper: whatever its descendants leave behind becomes its child, even with another session
-    and an empty environment.
+    This process is a subreaper. It becomes the parent of every orphaned descendant, even one with another session and
+    an empty environment.
     """
     found = {}
     for entry in Path("/proc").iterdir():
@@ -92,7 +92,7 @@ def descendants(mark: str) -> dict[int, str]:
 
 
 def reap() -> None:
-    """Collect the ended children that were left to this process."""
+    """Reap the ended children that were orphaned to this process."""
     try:
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
@@ -101,7 +101,7 @@ def reap() -> None:
 
 
 def measure(subject: Subject, options: argparse.Namespace) -> Row:
-    """Run `fitgym generate` in a scratch folder and compare processes and files before and after."""
+    """Run `fitgym generate` in a scratch folder, and compare processes and files before and after."""
     row = Row(subject.text)
     with tempfile.TemporaryDirectory(prefix="hostile-", ignore_cleanup_errors=True) as name:
         scratch = Path(name)
@@ -123,7 +123,7 @@ def measure(subject: Subject, options: argparse.Namespace) -> Row:
         started = time.perf_counter()
         run_to_limit(command, env, scratch / "work", output, limit, row)
         row.wall_s = round(time.perf_counter() - started, 2)
-        time.sleep(0.5)  # what is ending may end
+        time.sleep(0.5)  # time for processes that are about to end
         reap()
         for process, what in descendants(mark).items():
             row.findings.append(f"process left behind: {what[:120]}")
@@ -148,7 +148,7 @@ def run_to_limit(command: list[str], env: dict[str, str], cwd: Path, output: Pat
 
 
 def judge(output: Path, row: Row) -> None:
-    """An exported suite, or one clear sentence."""
+    """Check for an exported suite or a clear error message."""
     if row.exit_code == 0 and (output / "record.json").exists():
         record = json.loads((output / "record.json").read_text("utf-8"))
         row.tests, row.crashed = record["tests"], len(record["crashed"])
@@ -162,7 +162,7 @@ def judge(output: Path, row: Row) -> None:
 
 
 def table(rows: list[Row], budget: str) -> Table:
-    """One line per subject."""
+    """Return a table with one line per subject."""
     shown = Table(title=f"hostile subjects, {budget}", title_justify="left")
     for name in ("subject", "wall s", "exit", "tests", "crashed"):
         shown.add_column(name, justify="left" if name == "subject" else "right", no_wrap=True)
@@ -175,11 +175,15 @@ def table(rows: list[Row], budget: str) -> Table:
 
 
 def main() -> int:
-    """0 if nothing was found, 1 otherwise."""
+    """Return 0 without findings, 1 otherwise."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--install", type=Path, metavar="DIR", help="install the pinned packages there first")
-    parser.add_argument("--subjects", type=Path, metavar="DIR", help="where they are (default: the --install folder)")
-    parser.add_argument("--only", action="append", default=[], metavar="PART", help="subjects whose name has this part")
+    parser.add_argument("--install", type=Path, metavar="DIR", help="first install the pinned packages to this folder")
+    parser.add_argument(
+        "--subjects", type=Path, metavar="DIR", help="folder of the installed packages (default: the --install folder)"
+    )
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="PART", help="only subjects whose name contains this part"
+    )
     parser.add_argument("--goal", default="coverage")
     parser.add_argument("--budget", default="20s")
     parser.add_argument("--seed", type=int, default=1)

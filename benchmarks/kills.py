@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Does anything outlive a command that is killed?
+"""Does anything remain of a command that is killed?
 
     python benchmarks/kills.py                  # 100 kills of each command; about 50 minutes
     python benchmarks/kills.py --kills 5 --commands generate study
 
-Each command is started as a user would start it, and gets SIGKILL after a random time. Processes that it leaves become
-children of this one, which counts those that are alive 5 seconds later. Folders among the temporary files are counted
-after the next private folder was made, which sweeps them. The exit code is 1 if anything is left. Linux only.
+Each command is started as a user starts it, and receives SIGKILL after a random time. Its orphaned processes become
+children of this one, which counts those that are alive 5 seconds later. The next private temporary folder triggers a
+sweep; remaining temporary folders are counted after it. The exit code is 1 if anything remains. Linux only.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ import numpy as np
 
 PATIENCE_S = 5.0
 LATEST_S = 8.0
-"""Seconds after which the latest kill comes; the latest processes of a command are up by then."""
+"""The latest kill, in seconds; by then the last processes of a command have started."""
 
 _PR_SET_CHILD_SUBREAPER = 36
 _POLL_S = 0.05
@@ -45,12 +45,12 @@ def price(weight: int, fast: bool) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What a killed command has left.
+    """The remains of a killed command.
 
     Attributes:
         alive: it was running when it was killed.
         processes: their command lines.
-        entries: names of what is among the temporary files after the next sweep.
+        entries: names of temporary files that are left after the next sweep.
     """
 
     alive: bool
@@ -59,7 +59,7 @@ class Left:
 
     @property
     def nothing(self) -> bool:
-        """Neither a process nor a folder."""
+        """Whether neither a process nor a folder remains."""
         return not self.processes and not self.entries
 
 
@@ -105,11 +105,11 @@ COMMANDS: dict[str, Callable[[Path], list[str]]] = {
     "train": _train,
     "evaluate": _evaluate,
 }
-"""What writes the files of a command into a folder, and gives its arguments."""
+"""Return a function that writes the files of a command to a folder and returns its arguments."""
 
 
 def kill(name: str, after_s: float, *, patience_s: float = PATIENCE_S) -> Left:
-    """Start a command, kill it after so many seconds, and see what is left.
+    """Start a command, kill it after `after_s` seconds, and check what remains.
 
     Args:
         name: one of `COMMANDS`.
@@ -149,7 +149,7 @@ def kill(name: str, after_s: float, *, patience_s: float = PATIENCE_S) -> Left:
 
 @contextlib.contextmanager
 def _subreaper() -> Iterator[None]:
-    """Inside the block this process becomes the parent of every process below it that loses its own."""
+    """Make this process the parent of every orphaned descendant within the block."""
     prctl = ctypes.CDLL(None, use_errno=True).prctl
     prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     try:
@@ -159,7 +159,7 @@ def _subreaper() -> Iterator[None]:
 
 
 def _running(before: set[int]) -> list[int]:
-    """Descendants of this process that were not there before; those that have ended are reaped."""
+    """Return new descendants of this process; ended ones are reaped."""
     found = []
     for pid in _descendants(os.getpid()):
         if pid not in before:
@@ -197,7 +197,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=100, help="of each command")
     parser.add_argument("--commands", nargs="+", choices=sorted(COMMANDS), default=sorted(COMMANDS))
-    parser.add_argument("--seed", type=int, default=0, help="of when to kill")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the kill times")
     options = parser.parse_args(arguments)
     rng = np.random.default_rng(options.seed)
     clean = True

@@ -1,12 +1,13 @@
-"""Is it learning? PPO on the tasks that are drawn, several seeds, judged on test tasks, with and without its eyes.
+"""Does PPO learn on randomly drawn tasks? Trains several seeds; evaluates with and without observations.
 
     python benchmarks/learning.py --envs fitgym/Landscapes-v0 --seeds 10
     python benchmarks/learning.py --envs fitgym/Programs-v0 --seeds 3
     python benchmarks/learning.py --table
 
-Each policy is trained on the training split and plays the first test tasks once each, as it is, with an observation of
-zeros, and, trained on landscapes, on programs too. Rows are appended to `learning/runs.csv`, the rewards of training by
-twentieths to `learning/curves.csv`. Beside them `learning/table.md` has the ladder's rungs on the same tasks.
+Each policy is trained on the training split. It then plays the first test tasks once as usual and once with an
+observation of zeros. A policy trained on landscapes also plays programs. Rows are appended to `learning/runs.csv`, the
+training rewards by twentieths to `learning/curves.csv`. `learning/table.md` also has the ladder's rungs on the same
+tasks.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ TRAININGS: Mapping[str, tuple[str, int, int]] = {
     "fitgym/Programs-easy-v0": (PPO, 40_000, 4),
     "fitgym/Programs-v0": (PPO, 60_000, 4),
 }
-"""By environment the agent, its steps, and the environments at a time."""
+"""The agent, its steps, and the number of parallel environments, by environment."""
 
 TESTED: Mapping[str, tuple[str, ...]] = {
     "fitgym/Landscapes-v0": ("fitgym/Landscapes-v0", "fitgym/Programs-v0"),
@@ -46,14 +47,14 @@ TESTED: Mapping[str, tuple[str, ...]] = {
     "fitgym/Programs-easy-v0": ("fitgym/Programs-easy-v0", "fitgym/Programs-v0"),
     "fitgym/Programs-v0": ("fitgym/Programs-v0",),
 }
-"""Where a policy of each environment is judged."""
+"""The environments in which a policy of each environment is evaluated."""
 
 ROWS = ("env", "seed", "judged", "seen", "mean", "low", "high", "tasks", "early", "late", "actions")
 CURVES = ("env", "seed", "part", "steps", "rewards")
 
 
 def played(folder: str, env_id: str, tasks: int, blank: bool) -> tuple[list[float], np.ndarray[Any, Any], list[str]]:
-    """Final values on test tasks, and how often each action was taken in the first and the second half."""
+    """Return final values on test tasks, and the frequency of each action in the first and second half."""
     env: Any = make(Setting(env=env_id, options={"split": "test"}))
     inner = env.unwrapped
     agent = make_agent(
@@ -76,7 +77,7 @@ def played(folder: str, env_id: str, tasks: int, blank: bool) -> tuple[list[floa
 
 
 def trained(env: str, seed: int, folder: str) -> list[dict[str, Any]]:
-    """Train a policy into a folder; its learning curve."""
+    """Train a policy into a folder; returns its learning curve."""
     agent, steps, envs = TRAININGS[env]
     found = train(Training.of(agent, env=env, steps=steps, envs=envs, seed=seed, output=folder))
     parts = np.array_split(np.array([(one.step, one.rewards) for one in found.episodes]), 20)
@@ -87,7 +88,7 @@ def trained(env: str, seed: int, folder: str) -> list[dict[str, Any]]:
 
 
 def measured(env: str, seed: int, tasks: int) -> None:
-    """Train and judge one policy."""
+    """Train and evaluate one policy."""
     rows, curves = RunsFile(FOLDER / "runs.csv", ROWS, 4), RunsFile(FOLDER / "curves.csv", CURVES, 3)
     if (env, str(seed), env, "all") in rows.rows():
         return
@@ -111,7 +112,7 @@ def measured(env: str, seed: int, tasks: int) -> None:
 
 
 def table() -> str:
-    """The page: a row for each environment, what is judged and what is seen."""
+    """Return the page: a row for each environment, evaluation environment and kind of observation."""
     found: dict[tuple[str, str, str], list[float]] = {}
     for row in RunsFile(FOLDER / "runs.csv", ROWS, 4).rows().values():
         found.setdefault((row["env"], row["judged"], row["seen"]), []).append(float(row["mean"]))
@@ -132,12 +133,12 @@ def table() -> str:
 
 
 def main() -> int:
-    """Train, judge and write."""
+    """Train, evaluate and write the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--envs", nargs="+", choices=list(TRAININGS), default=list(TRAININGS), metavar="ID")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--tasks", type=int, default=40, help="test tasks")
-    parser.add_argument("--table", action="store_true", help="only write the table again")
+    parser.add_argument("--table", action="store_true", help="only rewrite the table")
     options = parser.parse_args()
     if not options.table:
         for seed in range(options.seeds):

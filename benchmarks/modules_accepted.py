@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Which modules of 200 published packages can be tested, and what is said about those that cannot.
+"""Which modules of 200 published packages can be tested, and what does fitgym say about the others?
 
     python benchmarks/modules_accepted.py --install results/packages --jobs 2
     python benchmarks/modules_accepted.py --packages results/packages --only docutils --most 30
 
-Each module is started as `fitgym generate` would start it, and a few random test cases are run. A module that is refused
-is imported by a plain interpreter too: what Python cannot import is not fitgym's to accept. Rows are kept in a file, so
-an interrupted run goes on where it was. What the columns mean is in README.md of this folder.
+Each module is started as in `fitgym generate`, and a few random test cases run. A plain interpreter then imports each
+rejected module: if Python cannot import a module, fitgym need not accept it. Rows are stored in a file, so an
+interrupted benchmark resumes. README.md in this folder explains the columns.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from runs_file import RunsFile, typed
 
 REQUIREMENTS = HERE / "requirements_modules.txt"
 NEEDS = HERE / "requirements_modules_needs.txt"
-LIMIT_S = 60.0  # of one module, start and test cases
+LIMIT_S = 60.0  # for one module: start and test cases
 PLAIN_LIMIT_S = 60.0
 TESTCASES = 20
 
@@ -41,7 +41,7 @@ TESTED, EMPTY, NOT_IMPORTED, NO_SOURCE = "tested", "nothing to test", "not impor
 OPTION, REFUSED = "needs an option", "refused"
 OUTCOMES = (TESTED, EMPTY, NOT_IMPORTED, NO_SOURCE, OPTION, REFUSED)
 
-# Runs in a process of its own, because a subject may bring down anything.
+# Runs in a separate process, because a subject may crash its process.
 TRY = """
 import json, sys
 import numpy as np
@@ -64,13 +64,13 @@ with Executor(found, Limits(import_seconds=40.0)) as executor:
 
 @dataclass(frozen=True)
 class Row:
-    """What became of one module.
+    """The result of one module.
 
     Attributes:
         outcome: one of `OUTCOMES`.
-        sentence: what fitgym said, "" if the module was tested.
-        plain: what a plain interpreter said, "" if it imports the module or was not asked.
-        run: test cases that came to their end, of those that were made.
+        sentence: fitgym's message, "" if the module was tested.
+        plain: the message of a plain interpreter, "" if it imports the module or was not started.
+        run: number of generated test cases that finished.
         seconds: wall time.
     """
 
@@ -85,13 +85,13 @@ class Row:
 
 
 def pinned(path: Path) -> list[str]:
-    """The names of the packages of a requirements file, in its order."""
+    """Return the package names of a requirements file, in its order."""
     lines = path.read_text("utf-8").splitlines()
     return [line.partition("==")[0] for line in lines if "==" in line and not line.startswith("#")]
 
 
 def install(folder: Path, *files: Path) -> None:
-    """Put the packages of requirements files into a folder, without what they depend on, unless they are there."""
+    """Install the packages of requirements files to a folder, without dependencies, unless they are there."""
     stamp, pins = folder / ".installed", "".join(file.read_text("utf-8") for file in files)
     if stamp.exists() and stamp.read_text("utf-8") == pins:
         return
@@ -102,7 +102,7 @@ def install(folder: Path, *files: Path) -> None:
 
 
 def modules_of(package: str, folder: Path) -> list[str]:
-    """The modules that a package has installed, by name, in order; tests and programs are left out."""
+    """Return the installed modules of a package by name, in order, without tests and programs."""
     wanted = re.sub(r"[-_.]+", "-", package).lower()
     for found in importlib.metadata.distributions(path=[str(folder)]):
         if re.sub(r"[-_.]+", "-", found.metadata["Name"]).lower() == wanted:
@@ -111,7 +111,7 @@ def modules_of(package: str, folder: Path) -> list[str]:
 
 
 def _module(file: str) -> str:
-    """The module that a file of a package holds, "" if none that is looked at."""
+    """Return the module in a file of a package, "" if the file is left out."""
     parts = Path(file).with_suffix("").parts
     if not file.endswith(".py") or not all(part.isidentifier() for part in parts):
         return ""
@@ -121,7 +121,7 @@ def _module(file: str) -> str:
 
 
 def drawn(package: str, folder: Path, most: int, seed: int) -> list[str]:
-    """At most so many modules of a package; the same for the same seed, whichever other packages are looked at."""
+    """Return at most `most` modules of a package; the same for the same seed, whatever the other packages."""
     found = modules_of(package, folder)
     return sorted(random.Random(f"{seed} {package}").sample(found, min(most, len(found))))
 
@@ -163,7 +163,7 @@ def examine(package: str, module: str, options: argparse.Namespace) -> Row:
 
 
 def _run(command: list[str], env: dict[str, str], cwd: Path, limit: float) -> tuple[int, str, str]:
-    """Status, output and errors; status 124 at the limit."""
+    """Return status, output and errors; status 124 at the limit."""
     try:
         done = subprocess.run(
             command, env=env, cwd=cwd, timeout=limit, capture_output=True, text=True, errors="replace",
@@ -183,19 +183,19 @@ def rows_file(path: Path) -> RunsFile:
 
 
 def read(path: Path) -> list[Row]:
-    """The rows of a file, none if there is no such file; a line that was cut off is left out."""
+    """Return the rows of a file, none if it does not exist; an incomplete line is left out."""
     return [typed(Row, row) for row in rows_file(path).rows().values()]
 
 
 def general(sentence: str) -> str:
-    """A sentence without what differs between modules, so that sentences of one class are equal."""
+    """Return a message without the parts that differ between modules, so that messages of one class are equal."""
     text = re.sub(r"'[^']*'", "'…'", sentence)
     text = re.sub(r"/[^\s,;:]+", "…", text)
     return re.sub(r"\d+(\.\d+)?", "N", text)[:160]
 
 
 def summary(rows: Iterable[Row]) -> str:
-    """The Markdown table: how many modules had which outcome, and the sentences by class."""
+    """Return the Markdown table: the number of modules per outcome, and the messages by class."""
     rows = list(rows)
     counts = Counter(row.outcome for row in rows)
     packages = {row.package for row in rows}
@@ -227,19 +227,21 @@ def summary(rows: Iterable[Row]) -> str:
 
 
 def arguments(given: list[str] | None = None) -> argparse.Namespace:
-    """What was asked for on the command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--install", type=Path, metavar="DIR", help="install the pinned packages there first")
-    parser.add_argument("--packages", type=Path, metavar="DIR", help="where they are (default: the --install folder)")
+    parser.add_argument("--install", type=Path, metavar="DIR", help="first install the pinned packages to this folder")
     parser.add_argument(
-        "--only", action="append", default=[], metavar="PART", help="packages with this part in the name"
+        "--packages", type=Path, metavar="DIR", help="folder of the installed packages (default: the --install folder)"
     )
-    parser.add_argument("--most", type=int, default=30, help="modules of a package")
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="PART", help="only packages whose name contains this part"
+    )
+    parser.add_argument("--most", type=int, default=30, help="largest number of modules per package")
     parser.add_argument("--seed", type=int, default=1, help="draws them")
     parser.add_argument("--programs", default="", help="programs that an import may start, such as uname,git")
     parser.add_argument("--jobs", type=int, default=1, help="modules at the same time; at most one per core")
     parser.add_argument("--rows", type=Path, default=Path("results/modules/rows.csv"), metavar="FILE")
-    parser.add_argument("--table", type=Path, metavar="FILE", help="write the summary there too")
+    parser.add_argument("--table", type=Path, metavar="FILE", help="also write the summary to this file")
     options = parser.parse_args(given)
     options.packages = options.packages or options.install
     if options.packages is None:
@@ -248,7 +250,7 @@ def arguments(given: list[str] | None = None) -> argparse.Namespace:
 
 
 def main() -> int:
-    """0 if at least 98 % of the modules are accepted, 1 otherwise."""
+    """Return 0 if at least 98 % of the modules are accepted, 1 otherwise."""
     options = arguments()
     if options.install:
         install(options.install, REQUIREMENTS, NEEDS)
@@ -261,7 +263,7 @@ def main() -> int:
         for module in drawn(package, options.packages, options.most, options.seed)
         if (package, module) not in known
     ]
-    random.Random(options.seed).shuffle(jobs)  # an interrupted run is a fair sample
+    random.Random(options.seed).shuffle(jobs)  # so that an interrupted benchmark is a random sample
 
     def made() -> Iterator[dict[str, object]]:
         with ThreadPoolExecutor(max(1, min(options.jobs, os.cpu_count() or 1))) as pool:

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Run an exported suite against mutated source files in fresh interpreters, ours and those of an independent tool.
+"""Run an exported suite on mutated source files in fresh interpreters: fitgym's mutants and cosmic-ray's.
 
     fitgym generate semver.version --path results/subjects --goal strong_mutation --output out --json out/record.json
     python benchmarks/mutation_check.py out --subjects results/subjects
     python benchmarks/mutation_check.py out --subjects results/subjects --most 100 --jobs 2 --no-tool
     python benchmarks/mutation_check.py --set core --install results/subjects --budget 300x --population 10 --forks
 
-What the columns mean is in README.md of this folder.
+README.md in this folder explains the columns.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ from fitgym.subject.source import locate, read
 from fitgym.subject.subject import Reference
 
 BROKEN = 9  # see plugins/mutated.py
-LEAST_S, TIMES = 10.0, 5.0  # the limit of a run: as long as the slowest unchanged one TIMES over, LEAST_S at least
-LEAST_CPU_S = 3.0  # in a fork that limit is of processor time, with this at least;
-WAITING = 10.0  # so many times as long it may take by the clock
-AGAIN = 12  # runs of a mutant of which the record says something else
+LEAST_S, TIMES = 10.0, 5.0  # limit of a run: TIMES the slowest unchanged run, at least LEAST_S
+LEAST_CPU_S = 3.0  # in a fork the limit is processor time, at least this
+WAITING = 10.0  # wall-clock limit of a fork, as a multiple of its processor time
+AGAIN = 12  # repeated runs of a mutant whose record disagrees
 BASELINES = 3
 
-# Runs in the environment of cosmic-ray: leave out what is outside of the lines of the class, and all but evenly spread
-# ones of the rest.
+# Runs in the environment of cosmic-ray: skip mutants outside the lines of the class, and keep evenly spread ones of the
+# rest.
 NARROW = """
 import sys
 from cosmic_ray.work_db import WorkDB, use_db
@@ -66,7 +66,7 @@ with use_db(path, WorkDB.Mode.open) as session:
             session.set_result(item.job_id, WorkResult(worker_outcome=WorkerOutcome.SKIPPED))
 """
 
-# Runs there too: write down the sources of those that are left, a line of JSON for each.
+# Also runs there: print the sources of the remaining mutants, one line of JSON each.
 SOURCES = """
 import json, sys
 from cosmic_ray.mutating import mutate_code
@@ -84,11 +84,11 @@ with use_db(sys.argv[1], WorkDB.Mode.open) as session:
 
 @dataclass
 class Score:
-    """What a suite did to one list of mutants.
+    """The results of a suite on one list of mutants.
 
     Attributes:
-        by: who made the mutants.
-        results: name and outcome of each: "killed" a test failed, "import" the module could not be imported any more,
+        by: the tool that made the mutants.
+        results: name and outcome of each mutant: "killed" a test failed, "import" the module could not be imported,
             "timeout" the limit was reached, "survived" all tests passed, "error" there was no outcome.
         seconds: wall clock for all of them.
     """
@@ -99,32 +99,32 @@ class Score:
 
     @property
     def outcomes(self) -> Counter[str]:
-        """How many had each outcome."""
+        """The number of mutants with each outcome."""
         return Counter(outcome for _, outcome in self.results)
 
     @property
     def survivors(self) -> list[str]:
-        """Names of those that survived."""
+        """The names of surviving mutants."""
         return [name for name, outcome in self.results if outcome == "survived"]
 
     @property
     def total(self) -> int:
-        """How many were run to an outcome."""
+        """The number of mutants with an outcome."""
         return len(self.results) - self.outcomes["error"]
 
     @property
     def killed(self) -> int:
-        """How many the suite noticed, in whatever way."""
+        """The number of mutants that the suite detected in any way."""
         return self.total - self.outcomes["survived"]
 
     @property
     def score(self) -> float:
-        """Killed / total; 1 where there is nothing to kill."""
+        """Killed / total; 1 without mutants."""
         return self.killed / self.total if self.total else 1.0
 
     @property
     def seconds_each(self) -> float:
-        """Wall clock for one mutant."""
+        """Wall-clock seconds per mutant."""
         return self.seconds / max(1, len(self.results))
 
     def as_dict(self) -> dict[str, Any]:
@@ -142,7 +142,7 @@ class Score:
 
 
 def differing(recorded: dict[str, Any], score: Score) -> dict[str, str]:
-    """Of the mutants that the record names as survivors and the re-run kills, or the other way round: what both say."""
+    """Return mutants whose outcomes in the record and the re-run differ, with both outcomes."""
     said = set(recorded["survivors"])
     return {
         name: f"{'survived' if name in said else 'killed'} in the record, {outcome} here"
@@ -154,13 +154,13 @@ def differing(recorded: dict[str, Any], score: Score) -> dict[str, str]:
 def disagreements(
     recorded: dict[str, Any] | None, score: Score, most: int = 0, chance: Collection[str] = ()
 ) -> list[str]:
-    """What the record says of mutants that the re-run does not, mutant by mutant if it names the survivors.
+    """Return the differences between record and re-run, mutant by mutant if the record names the survivors.
 
     Args:
         recorded: of the record.
         score: of the re-run.
-        most: how many mutants were run again, 0 for all.
-        chance: those that the suite kills in one run and not in the next are left out.
+        most: the number of mutants that were run again, 0 for all.
+        chance: mutants whose outcome varies between runs; they are left out.
     """
     if not recorded:
         return []
@@ -185,9 +185,9 @@ class Check:
     """One suite and its subject.
 
     Attributes:
-        reference: where the original is.
+        reference: the location of the original.
         suite: the exported file.
-        scratch: a folder of our own, for copies, and for whatever the tests write.
+        scratch: a private folder for copies and for files that tests write.
         env: of every process.
     """
 
@@ -198,12 +198,12 @@ class Check:
 
     @property
     def root(self) -> Path:
-        """The folder that the top-level package or module is imported from."""
+        """The folder that contains the top-level package or module."""
         path = Path(self.reference.path)
         return path.parents[self.reference.module.count(".") + (path.stem == "__init__")]
 
     def copy(self, number: int) -> Path:
-        """A folder with a copy of the whole top-level package or module; all but the module under test is compiled."""
+        """Return a folder with a copy of the top-level package or module, compiled except for the module under test."""
         folder = self.scratch / f"copy_{number}"
         top = Path(self.reference.path).relative_to(self.root).parts[0]
         folder.mkdir()
@@ -213,16 +213,16 @@ class Check:
             shutil.copy(self.root / top, folder / top)
         compileall.compile_dir(folder, quiet=2)
         module = self.file_in(folder)
-        for compiled in (module.parent / "__pycache__").glob(f"{module.stem}.*"):  # it may be as old as the mutant
+        for compiled in (module.parent / "__pycache__").glob(f"{module.stem}.*"):  # may be as old as the mutant
             compiled.unlink()
         return folder
 
     def file_in(self, copy: Path) -> Path:
-        """The module under test in a copy."""
+        """Return the module under test in a copy."""
         return copy / Path(self.reference.path).relative_to(self.root)
 
     def arguments(self) -> list[str]:
-        """With which pytest runs the suite until the first failure."""
+        """Return the command with which pytest runs the suite until the first failure."""
         options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "mutated", "--tb=no", "--assert=plain"]
         return [*options, "--rootdir", str(self.suite.parent), str(self.suite)]
 
@@ -231,21 +231,21 @@ class Check:
         return [sys.executable, "-m", "pytest", *self.arguments()]
 
     def env_of(self, copy: Path) -> dict[str, str]:
-        """The environment in which the suite gets the module of a copy."""
+        """Return the environment in which the suite imports the module of a copy."""
         chosen = {"MUTATED_ROOT": str(copy), "MUTATED_MODULE": self.reference.module}
         chosen["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = (
-            "1"  # a suite needs none, and a run takes a third of the CPU without them
+            "1"  # a suite needs no plugins, and a run without them takes a third of the CPU time
         )
         return with_plugins(self.env) | chosen
 
     def work(self, number: int = 0) -> Path:
-        """The current folder of runs."""
+        """Return the working folder of runs."""
         folder = self.scratch / f"work_{number}"
         folder.mkdir(exist_ok=True)
         return folder
 
     def outcome(self, copy: Path, limit: float) -> str:
-        """What the suite says of a copy in a fresh interpreter."""
+        """Return the outcome of the suite on a copy in a fresh interpreter."""
         work = self.work()
         process = subprocess.Popen(
             self.command(),
@@ -260,7 +260,7 @@ class Check:
             code = process.wait(limit)
         except subprocess.TimeoutExpired:
             return "timeout"
-        finally:  # what the tests started ends with them
+        finally:  # end the processes that the tests started
             if process.poll() is None or _group_lives(process.pid):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
@@ -268,19 +268,19 @@ class Check:
 
 
 def outcome_of(code: int | None) -> str:
-    """What the exit code of a run means."""
+    """Return the outcome for the exit code of a run."""
     return {None: "timeout", 0: "survived", BROKEN: "import"}.get(code, "killed")
 
 
 class Forks:
-    """Runs of a suite in forks of one interpreter, see `forks.py`.
+    """Runs a suite in forks of one interpreter; see `forks.py`.
 
     Args:
         check: the suite.
-        number: of the current folder.
+        number: of the working folder.
 
     Attributes:
-        seconds: of processor time that the last run took.
+        seconds: processor time of the last run.
     """
 
     def __init__(self, check: Check, number: int = 0) -> None:
@@ -297,7 +297,7 @@ class Forks:
         self.seconds = 0.0
 
     def outcome(self, copy: Path, limit: float) -> str:
-        """What the suite says of a copy, in a fork that may take so many seconds of processor time."""
+        """Return the outcome of the suite on a copy, in a fork with a limit of processor time in seconds."""
         assert self._process.stdin is not None and self._process.stdout is not None
         request = {"env": {"MUTATED_ROOT": str(copy)}, "cpu": limit, "wall": WAITING * limit}
         self._process.stdin.write(json.dumps(request) + "\n")
@@ -322,10 +322,10 @@ def _group_lives(group: int) -> bool:
 
 
 def found(folder: Path, record: Path | None = None) -> tuple[dict[str, Any], Path]:
-    """The record and the suite in the output folder of a run; the record may also be in the folder around it.
+    """Return the record and the suite in the output folder of a run; the record may be in its parent.
 
     Raises:
-        SystemExit: one of the two is not there, with a sentence.
+        SystemExit: one of the two is missing; with a message.
     """
     candidates = [record] if record else [*sorted(folder.glob("*.json")), *sorted(folder.parent.glob("*.json"))]
     for path in candidates:
@@ -340,14 +340,14 @@ def found(folder: Path, record: Path | None = None) -> tuple[dict[str, Any], Pat
 
 
 def spread(items: Sequence[Any], most: int) -> list[Any]:
-    """At most so many of them, evenly over the list; all if `most` is 0."""
+    """Return at most `most` of them, evenly over the list; all if `most` is 0."""
     if not most or most >= len(items):
         return list(items)
     return [items[k * len(items) // most] for k in range(most)]
 
 
 def limit_of(check: Check, forked: bool = False) -> tuple[float, float]:
-    """Seconds of the slowest of some runs on an unchanged copy, and the limit that follows.
+    """Return the seconds of the slowest run on an unchanged copy, and the resulting limit.
 
     Raises:
         SystemExit: the suite does not pass.
@@ -365,7 +365,7 @@ def limit_of(check: Check, forked: bool = False) -> tuple[float, float]:
 
 
 def ours(check: Check, limit: float, most: int = 0, jobs: int = 1, forked: bool = False) -> Score:
-    """The mutants of the goal, each as a source file of its own."""
+    """Return the mutants of the goal, each as a source file."""
     source = read(check.reference)
     chosen = spread(mutants(source, check.reference.class_name).made, most)
     score, started = Score("fitgym"), time.perf_counter()
@@ -375,7 +375,7 @@ def ours(check: Check, limit: float, most: int = 0, jobs: int = 1, forked: bool 
 
 
 def by_chance(check: Check, limit: float, names: Collection[str]) -> list[str]:
-    """Those of the mutants that the suite kills in one fresh interpreter and not in another: `AGAIN` runs of each."""
+    """Return the mutants whose outcome varies between fresh interpreters, in `AGAIN` runs of each."""
     source = read(check.reference)
     again = [one for one in mutants(source, check.reference.class_name).made if one.id in names]
     sources = [(one.id, mutated_text(source, one)) for one in again for _ in range(AGAIN)]
@@ -388,7 +388,7 @@ def by_chance(check: Check, limit: float, names: Collection[str]) -> list[str]:
 def outcomes(
     check: Check, limit: float, sources: Sequence[tuple[str, str]], jobs: int = 1, forked: bool = False
 ) -> list[tuple[str, str]]:
-    """What the suite says of each of these sources of the module, with their names."""
+    """Return the outcomes of the suite on each of these sources of the module, with their names."""
     encoding = encoding_of(Path(check.reference.path))
     places: SimpleQueue[tuple[Path, Callable[[Path, float], str]]] = SimpleQueue()
 
@@ -410,13 +410,13 @@ def outcomes(
 
 
 def encoding_of(path: Path) -> str:
-    """In which a source file is written."""
+    """The encoding of a source file."""
     with path.open("rb") as file:
         return tokenize.detect_encoding(file.readline)[0]
 
 
 def tool_python(folder: Path) -> Path:
-    """The interpreter of a virtual environment with cosmic-ray, made if it is not there."""
+    """Return the interpreter of a virtual environment with cosmic-ray, created if necessary."""
     python, stamp = folder / "bin" / "python", folder / ".installed"
     pins = (HERE / "requirements_mutation.txt").read_text("utf-8")
     if not stamp.exists() or stamp.read_text("utf-8") != pins:
@@ -428,7 +428,7 @@ def tool_python(folder: Path) -> Path:
 
 
 def lines_of(reference: Reference) -> tuple[int, int]:
-    """First and last line of the class under test, or of the module."""
+    """Return first and last line of the class under test, or of the module."""
     tree: Any = ast.parse(read(reference))
     if not reference.class_name:
         return 1, 10**9
@@ -438,7 +438,7 @@ def lines_of(reference: Reference) -> tuple[int, int]:
 
 
 def theirs(check: Check, limit: float, python: Path, most: int = 0) -> Score:
-    """The mutants of cosmic-ray, with its own runner."""
+    """Run the mutants of cosmic-ray with its own runner."""
     run = session(check, limit, python, most)
     started = time.perf_counter()
     run("-m", "cosmic_ray.cli", "exec", "cosmic.toml", "session.sqlite")
@@ -449,14 +449,14 @@ def theirs(check: Check, limit: float, python: Path, most: int = 0) -> Score:
 
 
 def their_sources(check: Check, python: Path, most: int = 0) -> list[tuple[str, str]]:
-    """The mutants of cosmic-ray as sources of the module, with names."""
+    """Return the mutants of cosmic-ray as sources of the module, with names."""
     lines = session(check, LEAST_S, python, most)("-c", SOURCES, "session.sqlite").splitlines()
     made = [(named(*rest), source) for *rest, source in map(json.loads, lines)]
     return [(name, source) for name, source in made if source is not None]
 
 
 def session(check: Check, limit: float, python: Path, most: int) -> Callable[..., str]:
-    """Prepare a session of cosmic-ray: what runs its interpreter there and gives what that prints."""
+    """Prepare a session of cosmic-ray. Returns a function that runs its interpreter and returns the output."""
     copy = check.copy(10_000)
     name = str(check.file_in(copy).relative_to(copy))
     (copy / "cosmic.toml").write_text(
@@ -485,12 +485,12 @@ def session(check: Check, limit: float, python: Path, most: int) -> Callable[...
 
 
 def named(start: Sequence[int], operator: str, occurrence: int) -> str:
-    """A mutant of cosmic-ray in words."""
+    """Describe a mutant of cosmic-ray."""
     return f"{start[0]}:{start[1]}:{operator}:{occurrence}"
 
 
 def read_dump(text: str) -> Score:
-    """The score that `cosmic-ray dump` tells: a line for each mutant, with the item and its result."""
+    """Return the score in the output of `cosmic-ray dump`: a line for each mutant, with item and result."""
     score = Score("cosmic-ray")
     for item, result in map(json.loads, text.splitlines()):
         if result is None or result["worker_outcome"] == "skipped":
@@ -505,7 +505,7 @@ def read_dump(text: str) -> Score:
 
 
 def table(scores: Sequence[dict[str, Any]], recorded: dict[str, Any] | None) -> Table:
-    """Both side by side, and what the record says."""
+    """Return a table of both scores, with the record's."""
     shown = Table("mutants of", "total", "killed", "of them at import", "by time-out", "survived", "score", "s each")
     for column in shown.columns[1:]:
         column.justify = "right"
@@ -522,7 +522,7 @@ def table(scores: Sequence[dict[str, Any]], recorded: dict[str, Any] | None) -> 
 
 
 def rates(report: dict[str, Any]) -> list[str]:
-    """How many mutants there were in a second for the record, and for each of the others."""
+    """Return the mutants per second of the record, and of each of the others."""
     if not report["recorded_s"] or not report["recorded"]["total"]:
         return []
     rate = report["recorded"]["total"] / report["recorded_s"]
@@ -534,7 +534,7 @@ def rates(report: dict[str, Any]) -> list[str]:
 
 
 def checked(folder: Path, options: argparse.Namespace, record_path: Path | None = None) -> dict[str, Any]:
-    """The report on one output folder, written to `mutation_check.json`.
+    """Return the report on one output folder, also written to `mutation_check.json`.
 
     Raises:
         SystemExit: there is no suite, or it does not pass.
@@ -572,7 +572,7 @@ def checked(folder: Path, options: argparse.Namespace, record_path: Path | None 
 
 
 def generated(subject: Subject, options: argparse.Namespace) -> Path:
-    """The output folder of a subject, after a run of fitgym unless there was one."""
+    """Return the output folder of a subject; generates the suite if necessary."""
     folder: Path = options.results / subject.slug
     folder.mkdir(parents=True, exist_ok=True)
     if not (folder / "record.json").exists():
@@ -587,7 +587,7 @@ def generated(subject: Subject, options: argparse.Namespace) -> Path:
 
 
 def rows(reports: Sequence[dict[str, Any]]) -> Table:
-    """One row for each subject: the record and the re-run, on the mutants that were run again."""
+    """Return one row for each subject: the record and the re-run, on the mutants that were run again."""
     columns = (
         "tests",
         "mutants",
@@ -625,40 +625,46 @@ def rows(reports: Sequence[dict[str, Any]]) -> Table:
 
 
 def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
-    """What was asked for on the command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("output", type=Path, nargs="?", help="folder with the suite and the record of a run")
-    parser.add_argument("--record", type=Path, metavar="FILE", help="the record, if it is elsewhere")
-    parser.add_argument("--subjects", type=Path, metavar="DIR", help="where the subject is, if it is not installed")
-    parser.add_argument("--install", type=Path, metavar="DIR", help="install the pinned packages there first")
-    parser.add_argument("--most", type=int, default=0, metavar="N", help="run only N mutants of each, evenly chosen")
-    parser.add_argument("--jobs", type=int, default=1, help="of ours at the same time; at most one per core")
+    parser.add_argument("--record", type=Path, metavar="FILE", help="the record, if it is in another folder")
+    parser.add_argument("--subjects", type=Path, metavar="DIR", help="folder of the subject, if it is not installed")
+    parser.add_argument("--install", type=Path, metavar="DIR", help="first install the pinned packages to this folder")
+    parser.add_argument(
+        "--most", type=int, default=0, metavar="N", help="run only N mutants of each list, evenly chosen"
+    )
+    parser.add_argument("--jobs", type=int, default=1, help="fitgym's mutants at the same time; at most one per core")
     parser.add_argument("--forks", action="store_true", help="forks of one interpreter instead of one for each mutant")
     parser.add_argument("--no-tool", action="store_true", help="without the independent tool")
     parser.add_argument(
-        "--tool-env", type=Path, default=Path("results/cosmic_ray"), metavar="DIR", help="where to install it"
+        "--tool-env",
+        type=Path,
+        default=Path("results/cosmic_ray"),
+        metavar="DIR",
+        help="folder for the installation of cosmic-ray",
     )
     parser.add_argument("--json", type=Path, metavar="FILE", help="default: mutation_check.json in the folder")
     several = parser.add_argument_group("every subject of a set, without the independent tool")
     several.add_argument("--set", choices=["core", "extra", "large"])
     several.add_argument(
-        "--only", action="append", default=[], metavar="PART", help="subjects whose name has this part"
+        "--only", action="append", default=[], metavar="PART", help="only subjects whose name contains this part"
     )
     several.add_argument(
         "--results", type=Path, default=Path("results/mutation"), metavar="DIR", help="of their folders"
     )
-    several.add_argument("--budget", default="300x", help="of the runs that are not there yet")
-    several.add_argument("--population", type=int, default=50, help="suites in a generation of these runs")
+    several.add_argument("--budget", default="300x", help="budget of the missing runs")
+    several.add_argument("--population", type=int, default=50, help="population of these runs")
     several.add_argument("--seed", type=int, default=0)
     options = parser.parse_args(given)
     options.subjects = options.subjects or options.install
     if (options.output is None) == (options.set is None):
-        parser.error("name either the output folder of a run or a set of subjects")
+        parser.error("give either the output folder of a run or a set of subjects")
     return options
 
 
 def check_set(options: argparse.Namespace, console: Console) -> int:
-    """One row for each subject; 1 if a record and its re-run disagree, or if there is nothing to compare."""
+    """Print one row for each subject. Returns 1 if a record and its re-run disagree or there is nothing to compare."""
     options.no_tool, options.json = True, None
     reports, failed = [], []
     for subject in subjects(options.set, options.only):
@@ -677,7 +683,7 @@ def check_set(options: argparse.Namespace, console: Console) -> int:
 
 
 def main(given: Sequence[str] | None = None) -> int:
-    """0 if the record and the re-run agree or the record says nothing, 1 otherwise."""
+    """Return 0 if the record and the re-run agree or the record has no mutants, 1 otherwise."""
     options, console = arguments(given), Console(width=None if sys.stdout.isatty() else 140)
     if options.install:
         install(options.install)

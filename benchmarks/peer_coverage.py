@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Branch coverage of suites of fitgym and of Pynguin: the same algorithm, the same seconds by the clock.
+"""Branch coverage of fitgym and of Pynguin, with the same algorithm and the same wall-clock budget.
 
     python benchmarks/peer_coverage.py --install results/subjects
     python benchmarks/peer_coverage.py --subjects results/subjects --algorithms mio --budget 30s --seeds 1 2 3
 
-Both generate for the same module at the same time, each on a core of its own, and coverage.py measures both suites in fresh
-interpreters. The budget of fitgym holds for everything, finishing included; Pynguin has it for its search alone, without
-assertions. Each row is written to FOLDER/runs.csv as soon as there is one, and runs that stand there are not made again.
-What the columns mean is in README.md of this folder.
+Both generate for the same module at the same time, each on its own core. coverage.py measures both suites in fresh
+interpreters. The budget of fitgym includes finishing; Pynguin uses it for the search alone, without assertions. Each
+row is appended to FOLDER/runs.csv at once, and existing rows are not run again. README.md in this folder explains the
+columns.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ ALGORITHMS = {
     "mio": "MIO",
     "random_search": "RANDOM_TEST_CASE_SEARCH",
 }
-"""Names here, and those of the same in Pynguin."""
+"""Names of the algorithms in fitgym and in Pynguin."""
 
 COLUMNS = ("algorithm", "module", "seed", "budget", "tool", "covered", "branches", "problem")
 
 
 def measured(key: Key, options: argparse.Namespace) -> dict[str, str]:
-    """Generate one suite and measure it; its row. Without a suite nothing is covered."""
+    """Generate one suite and measure it; returns its row. Without a suite nothing is covered."""
     algorithm, module, seed, budget, tool = key
     row = dict(zip(COLUMNS, (*key, "0", "", ""), strict=True))
     folder = (options.folder / "suites" / f"{algorithm}-{module}-{seed}-{budget}" / tool).resolve()
@@ -65,7 +65,7 @@ def measured(key: Key, options: argparse.Namespace) -> dict[str, str]:
 
 
 def make(wanted: Sequence[Key], file: RunsFile, options: argparse.Namespace) -> None:
-    """Make the runs that are missing, both tools at a time."""
+    """Run the missing runs, both tools at the same time."""
     rows = file.rows()
     missing = [key for key in wanted if key not in rows]
 
@@ -84,7 +84,7 @@ Shares = dict[str, dict[int, float]]
 
 
 def shares(rows: Sequence[dict[str, str]]) -> dict[str, Shares]:
-    """By tool, module and seed the share of the branches that is covered."""
+    """Return the share of covered branches by tool, module and seed."""
     totals = {row["module"]: int(row["branches"]) for row in rows if row["branches"]}
     found: dict[str, Shares] = {tool: {} for tool in TOOLS}
     for row in rows:
@@ -94,7 +94,7 @@ def shares(rows: Sequence[dict[str, str]]) -> dict[str, Shares]:
 
 
 def table(rows: Sequence[dict[str, str]]) -> Iterator[str]:
-    """All algorithms in Markdown, judged together."""
+    """Compare all algorithms in Markdown, judged together."""
     yield (
         "| algorithm | modules | fitgym | Pynguin | A12 | above | below | Holm-adjusted p | verdict on fitgym "
         "| no suite: fitgym, Pynguin |"
@@ -123,16 +123,22 @@ def table(rows: Sequence[dict[str, str]]) -> Iterator[str]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Make what is missing and print the table."""
+    """Run the missing runs and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--subjects", type=Path, help="folder with the pinned packages")
-    parser.add_argument("--install", type=Path, help="the same, filled first")
-    parser.add_argument("--set", default="core", help="of the subjects, see subjects.toml")
+    parser.add_argument("--install", type=Path, help="first install the pinned packages to this folder")
+    parser.add_argument("--set", default="core", help="set of subjects in subjects.toml")
     parser.add_argument("--only", nargs="*", default=[], help="parts of names of subjects")
     parser.add_argument("--algorithms", nargs="+", choices=ALGORITHMS, default=list(ALGORITHMS))
     parser.add_argument("--budget", default="10s")
-    parser.add_argument("--seeds", nargs="*", default=["1"], help="none: the table only")
-    parser.add_argument("--peers", type=Path, default=Path("results/peers"), metavar="DIR", help="where to put Pynguin")
+    parser.add_argument("--seeds", nargs="*", default=["1"], help="without a number: the table only")
+    parser.add_argument(
+        "--peers",
+        type=Path,
+        default=Path("results/peers"),
+        metavar="DIR",
+        help="folder for the installation of Pynguin",
+    )
     parser.add_argument("--folder", type=Path, default=HERE / "peers")
     options = parser.parse_args(arguments)
     file = RunsFile(options.folder / "runs.csv", COLUMNS, 5)

@@ -1,10 +1,10 @@
-"""How should the budget of a project be divided? Rules beside equal shares and the best division in hindsight.
+"""How should the budget of a project be divided? Compares rules with equal shares and with hindsight.
 
     python benchmarks/project_budget.py record       searches on stdlib-v1 and on nine packages, 15 minutes on one core
-    python benchmarks/project_budget.py table        what rules reach on them
+    python benchmarks/project_budget.py table        results of the rules on these searches
 
-Rows are appended to `project_budget/curves.csv` as they are made, so a run that was cut off goes on where it ended. The
-curves of `stdlib-v1` are written to `fitgym/allocation/curves.json` too: the projects of `fitgym/ProjectBudget-v0`.
+Rows are appended to `project_budget/curves.csv` at once, so an interrupted benchmark resumes. The curves of `stdlib-v1`
+are also written to `fitgym/allocation/curves.json`: the projects of `fitgym/ProjectBudget-v0`.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ PACKAGES: Mapping[str, str | None] = {
         ("packaging", "docstring_parser", "tinycss2", "pluggy", "wcwidth", "soupsieve", "executing", "pathspec")
     ),
 }
-"""Test packages, each with the folder that it is in."""
+"""Test packages, each with its folder."""
 
 SLICES = 24
 PATIENCE_S = 20.0
@@ -55,10 +55,10 @@ COLUMNS = ("project", "module", "seed", "total", "covered", "seconds")
 KEYS = 3
 
 PER_MODULE = (3, 6, 12, 18)
-"""Slices of 100 executions for each module on the mean."""
+"""Mean number of slices of 100 executions per module."""
 
 SECONDS = (0.5, 1.0, 2.0)
-"""Seconds for each module on the mean, after its first slice. With more, most curves have ended."""
+"""Mean seconds per module after its first slice. With more, most curves have ended."""
 
 RANDOM_RUNS = 20
 
@@ -74,7 +74,7 @@ def rows() -> RunsFile:
 
 
 def subjects() -> Iterator[tuple[str, str, str | None]]:
-    """Project, module and folder of everything that is recorded."""
+    """Yield project, module and folder of everything that is recorded."""
     for entry in Corpus.load(CORPUS).entries:
         yield f"{CORPUS}:{entry.split}", entry.subject, None
     for package, path in PACKAGES.items():
@@ -83,7 +83,7 @@ def subjects() -> Iterator[tuple[str, str, str | None]]:
 
 
 def record_all() -> None:
-    """Record what is missing."""
+    """Record the missing curves."""
     file = rows()
     known = file.rows()
     for seed in range(SEEDS):
@@ -105,7 +105,7 @@ def record_all() -> None:
 
 
 def row_of(project: str, curve: Curve) -> dict[str, str | int]:
-    """A curve as a row."""
+    """Return a curve as a row."""
     return {
         **{"project": project, "module": curve.module, "seed": curve.seed, "total": curve.total},
         **{"covered": " ".join(map(str, curve.covered)), "seconds": " ".join(f"{one:.2f}" for one in curve.seconds)},
@@ -113,18 +113,18 @@ def row_of(project: str, curve: Curve) -> dict[str, str | int]:
 
 
 def curve_of(row: Mapping[str, str]) -> Curve:
-    """A row as a curve."""
+    """Return a row as a curve."""
     covered, seconds = tuple(map(int, row["covered"].split())), tuple(map(float, row["seconds"].split()))
     return Curve(row["module"], int(row["seed"]), int(row["total"]), covered, seconds)
 
 
 def is_whole(curve: Curve) -> bool:
-    """The search was recorded to its end or for all slices."""
+    """Return whether the search was recorded to its end or for all slices."""
     return len(curve.covered) == SLICES or curve.at(SLICES) == curve.total or curve.seconds[-1] < PATIENCE_S
 
 
 def packaged(found: Iterable[Mapping[str, str]]) -> str:
-    """The curves of `stdlib-v1` as the text of the file that comes with fitgym."""
+    """Return the curves of `stdlib-v1` as the text of the file in the package."""
     splits: dict[str, dict[str, dict[str, object]]] = {}
     for row in found:
         corpus, _, split = row["project"].partition(":")
@@ -146,7 +146,7 @@ def packaged(found: Iterable[Mapping[str, str]]) -> str:
 
 
 def after_slices(project: Project, rule: Rule, slices: int) -> int:
-    """Covered branches after a rule has given out so many slices."""
+    """Return covered branches after a rule has distributed so many slices."""
     standings = [Standing(curve.total) for curve in project]
     for _ in range(slices):
         place = rule(standings)
@@ -155,7 +155,7 @@ def after_slices(project: Project, rule: Rule, slices: int) -> int:
 
 
 def by_chance(seed: int) -> Rule:
-    """The null arm: each module with open branches with the same probability."""
+    """The null arm: chooses each module with open branches with the same probability."""
     chance = np.random.default_rng(seed)
 
     def rule(standings: Sequence[Standing]) -> int:
@@ -166,19 +166,19 @@ def by_chance(seed: int) -> Rule:
 
 
 def at_best(project: Project, slices: int) -> int:
-    """Covered branches with the best division in hindsight."""
+    """Return covered branches with the best division in hindsight."""
     curves = [[curve.at(n) for n in range(SLICES + 1)] for curve in project]
     return sum(curve[n] for curve, n in zip(curves, best_split(curves, slices), strict=True))
 
 
 def ruled(project: Project, per_module: int) -> dict[str, float]:
-    """Covered branches of every rule, in per cent above those of equal shares."""
+    """Return covered branches of every rule, in per cent above equal shares."""
     slices = per_module * len(project)
     return above({name: after_slices(project, rule, slices) for name, rule in RULES.items()}, "in_turn")
 
 
 def gains(project: Project, per_module: float) -> dict[str, float]:
-    """The same with the null arm and hindsight."""
+    """Return the same with the null arm and hindsight."""
     slices = int(per_module) * len(project)
     found = {name: after_slices(project, rule, slices) for name, rule in RULES.items()}
     chance = np.mean([after_slices(project, by_chance(seed), slices) for seed in range(RANDOM_RUNS)])
@@ -186,13 +186,13 @@ def gains(project: Project, per_module: float) -> dict[str, float]:
 
 
 def beside_root_size(project: Project, per_module: float) -> dict[str, float]:
-    """By how many points a rule that follows the search is above the same rule without feedback."""
+    """Return how many points a rule that follows the search is above the same rule without feedback."""
     found = ruled(project, int(per_module))
     return {"difference": found["by_root_open"] - found["by_root_size"]}
 
 
 def above(values: Mapping[str, float], base: str) -> dict[str, float]:
-    """Values in per cent above one of them."""
+    """Return values in per cent above one of them."""
     return {name: 100 * (value / values[base] - 1) for name, value in values.items()}
 
 
@@ -200,10 +200,11 @@ def above(values: Mapping[str, float], base: str) -> dict[str, float]:
 
 
 def in_seconds(curve: Curve, seconds: float) -> int:
-    """Covered branches so much time after the first slice.
+    """Return covered branches `seconds` after the first slice.
 
-    The first slice is given to every module. Nobody noted what a search covers before its end, so a curve that began
-    at the start of the worker would count a share that ends in the first slice as nothing, which no real search is.
+    Every module receives the first slice. The coverage before the end of this slice was not recorded. A curve from the
+    start of the worker would therefore count a share that ends in the first slice as nothing, which no real search
+    does.
     """
     reached = [
         count for count, at in zip(curve.covered, curve.seconds, strict=True) if at - curve.seconds[0] <= seconds
@@ -212,12 +213,12 @@ def in_seconds(curve: Curve, seconds: float) -> int:
 
 
 def used(curve: Curve, given: float) -> float:
-    """Seconds of a share that the search needs: all but for one that covers everything before."""
+    """Return the seconds of a share that the search needs: all, unless it covers everything before."""
     return min(given, curve.seconds[-1] - curve.seconds[0]) if curve.at(SLICES) == curve.total else given
 
 
 def after_seconds(project: Project, seconds: float, power: float, hand_on: bool) -> int:
-    """Covered branches with shares in proportion to a power of the size, given before the searches start."""
+    """Return covered branches with shares in proportion to a power of the size, fixed before the searches start."""
     left, covered = seconds, 0
     waiting = sorted(project, key=lambda curve: curve.total)
     whole = sum(curve.total**power for curve in waiting)
@@ -230,7 +231,7 @@ def after_seconds(project: Project, seconds: float, power: float, hand_on: bool)
 
 
 def by_share(project: Project, seconds: float) -> int:
-    """Covered branches with `fitgym.allocation.shares.share`, as a command would call it."""
+    """Return covered branches with `fitgym.allocation.shares.share`, as a command calls it."""
     left, covered = seconds, 0
     waiting = sorted(project, key=lambda curve: curve.total)
     for place, curve in enumerate(waiting):
@@ -252,13 +253,16 @@ TIMED: Mapping[str, Callable[[Project, float], int]] = {
 
 
 def timed(project: Project, per_module: float) -> dict[str, float]:
-    """Covered branches of every division in seconds, in per cent above those of equal shares."""
+    """Return covered branches of every division in seconds, in per cent above equal shares."""
     seconds = per_module * len(project)
     return above({name: divide(project, seconds) for name, divide in TIMED.items()}, "equal")
 
 
 def timed_gains(project: Project, per_module: float) -> dict[str, float]:
-    """The same with hindsight, which divides tenths of a second, and the difference between size and its root."""
+    """Return the same with hindsight, and the difference between size and its root.
+
+    Hindsight divides tenths of a second.
+    """
     seconds, tenth = per_module * len(project), 0.1
     steps = math.floor(seconds / tenth)
     curves = [[in_seconds(curve, n * tenth) for n in range(steps + 1)] for curve in project]
@@ -269,7 +273,10 @@ def timed_gains(project: Project, per_module: float) -> dict[str, float]:
 
 
 def likeness(found: Iterable[Mapping[str, str]]) -> tuple[int, float]:
-    """Modules, and the correlation of the logarithms of their branches and of their decisions in the source text."""
+    """Return the number of modules, and the correlation of the logarithms of branches and decisions.
+
+    Branches are those of the search, decisions are counted in the source text.
+    """
     totals = {row["module"]: (PACKAGES.get(row["project"]), int(row["total"])) for row in found}
     pairs = []
     for module, (path, total) in totals.items():
@@ -282,7 +289,7 @@ def likeness(found: Iterable[Mapping[str, str]]) -> tuple[int, float]:
 
 
 def projects(found: Iterable[Mapping[str, str]]) -> dict[str, list[Project]]:
-    """The projects by name, one for each seed with which all modules were recorded; those with fewer than 4 left out."""
+    """Return the projects by name, one per seed with all modules recorded, if they have 4 modules or more."""
     curves: dict[str, dict[int, list[Curve]]] = defaultdict(lambda: defaultdict(list))
     for row in found:
         curve = curve_of(row)
@@ -297,7 +304,7 @@ def projects(found: Iterable[Mapping[str, str]]) -> dict[str, list[Project]]:
 
 
 def training(found: Mapping[str, Sequence[Project]], number: int = 60) -> list[Project]:
-    """Projects of 5 to 15 modules, drawn from the training and validation modules of the corpus."""
+    """Return projects of 5 to 15 modules, drawn from the training and validation modules of the corpus."""
     modules = [
         curve for split in ("train", "validation") for one in found.get(f"{CORPUS}:{split}", ()) for curve in one
     ]
@@ -309,14 +316,14 @@ def training(found: Mapping[str, Sequence[Project]], number: int = 60) -> list[P
 
 
 def shown(value: Interval) -> str:
-    """A mean with its interval."""
+    """Return a mean with its interval."""
     return f"{value.value:+.1f} [{value.low:+.1f}, {value.high:+.1f}]"
 
 
 def tested(
     measured: Callable[[Project, float], dict[str, float]], tests: Mapping[str, Sequence[Project]], budget: float
 ) -> dict[str, Interval]:
-    """The mean of every arm over projects, each the mean of its seeds."""
+    """Return the mean of every arm over projects, each the mean of its seeds."""
     by_project = []
     for seeds in tests.values():
         values = [measured(one, budget) for one in seeds]
@@ -329,7 +336,7 @@ def _means(values: Sequence[Mapping[str, float]]) -> dict[str, float]:
 
 
 def grid(columns: Sequence[str], arms: Sequence[str], cells: Callable[[str, int], str]) -> list[str]:
-    """A table with a row for each arm."""
+    """Return a table with a row for each arm."""
     lines = [f"| division | {' | '.join(columns)} |", f"|{'---|' * (len(columns) + 1)}"]
     return [*lines, *(f"| {arm} | {' | '.join(cells(arm, n) for n in range(len(columns)))} |" for arm in arms)]
 

@@ -1,10 +1,10 @@
-"""Whole packages with tests of their own: what `fitgym generate` adds to them, and whether a second run changes anything.
+"""What does `fitgym generate` add to packages with tests, and does a second run change anything?
 
     python benchmarks/projects.py --budget 120s --jobs 2
     python benchmarks/projects.py boltons --budget 540s
 
-Each package is downloaded as a source distribution, unpacked into a temporary folder, and searched by one command. Branches
-and mutants of the modules that were searched are counted before and after. Then the tests run once more by pytest, and the
+Each package is downloaded as a source distribution, unpacked into a temporary folder, and searched by one command.
+Branches and mutants of the searched modules are counted before and after. Then pytest runs the tests once more, and the
 command runs again with another budget: nothing may change.
 """
 
@@ -23,12 +23,12 @@ from pathlib import Path
 from typing import Any
 
 PACKAGES = ("cachetools==8.0.2", "inflection==0.5.1", "jmespath==1.1.0", "python-slugify==9.2.0", "humanize==4.17.0")
-"""Pure Python, a few modules each, with tests in the source distribution."""
+"""Pure Python packages of a few modules with tests in the source distribution."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """What was measured of one package."""
+    """The measurements of one package."""
 
     package: str
     modules: int
@@ -42,7 +42,7 @@ class Row:
 
     @property
     def cells(self) -> list[str]:
-        """The row of a table."""
+        """The cells of a table row."""
         minutes = self.seconds / 60
         (b0, b1, b), (m0, m1, m) = self.branches, self.mutants
         return [
@@ -64,7 +64,7 @@ HEAD += ["files changed by a second run"]
 
 
 def unpacked(package: str, folder: Path) -> Path:
-    """The source distribution of a package, as a git repository."""
+    """Return the source distribution of a package, as a git repository."""
     pip = [
         sys.executable,
         "-m",
@@ -94,7 +94,7 @@ def git(root: Path, *arguments: str) -> str:
 
 
 def generate(root: Path, budget: str, jobs: int) -> tuple[dict[str, Any], float]:
-    """The records of one run by module, and its seconds."""
+    """Return the records of one run by module, and its seconds."""
     started = time.monotonic()
     command = [sys.executable, "-m", "fitgym", "generate", "--budget", budget, "--jobs", str(jobs), "--json", "-"]
     done = subprocess.run(command, cwd=root, stdout=subprocess.PIPE, text=True)
@@ -104,7 +104,7 @@ def generate(root: Path, budget: str, jobs: int) -> tuple[dict[str, Any], float]
 
 
 def total(records: dict[str, Any], noun: str) -> tuple[int, int, int]:
-    """Covered or killed before and after, and all there are."""
+    """Return the number covered or killed before and after, and the total."""
     before = after = every = 0
     for record in records.values():
         if existing := record["existing"]:
@@ -121,7 +121,7 @@ def total(records: dict[str, Any], noun: str) -> tuple[int, int, int]:
 
 
 def measured(package: str, budget: str, jobs: int) -> Row:
-    """Everything about one package."""
+    """Return all measurements of one package."""
     with tempfile.TemporaryDirectory() as folder:
         root = unpacked(package, Path(folder))
         records, seconds = generate(root, budget, jobs)
@@ -148,7 +148,7 @@ def measured(package: str, budget: str, jobs: int) -> Row:
 
 
 def table(rows: Sequence[Row]) -> str:
-    """The rows as Markdown."""
+    """Return the rows as Markdown."""
     lines = [HEAD, ["---"] * len(HEAD), *(row.cells for row in rows)]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 

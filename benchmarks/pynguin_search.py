@@ -1,10 +1,10 @@
-"""A search of Pynguin, counted: how many test cases it executes and what processor time that takes.
+"""Counts the executed test cases of a Pynguin search and their processor time.
 
     PYNGUIN_DANGER_AWARE=1 python benchmarks/pynguin_search.py MODULE FOLDER ALGORITHM SECONDS SEED PROGRESS
 
-Only the search counts: neither start-up and analysis of the module nor assertions, which are off. After each execution
-the count and the time are written to the file PROGRESS, so that a search that hangs and has to be killed leaves what it
-did before: it runs test cases in threads of its own process, and code in C that does not return stops it for ever.
+Only the search counts, not start-up, analysis of the module or assertions, which are off. After each execution the
+count and the time are written to the file PROGRESS. So a search that hangs and has to be killed leaves its results so
+far. Pynguin runs test cases in threads of its own process, and C code that does not return stops it forever.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pynguin import generator
 from pynguin.testcase.execution import TestCaseExecutor
 
 FORM = struct.Struct("qdq")
-"""Executions, seconds of processor time since the search began, whether it has ended by itself."""
+"""Executions, processor seconds since the search began, and whether it ended by itself."""
 
 
 def main() -> int:

@@ -5,10 +5,10 @@
     python benchmarks/rates_sweep.py --subjects results/subjects --half judge --only default long_half --seeds 2
     python benchmarks/rates_sweep.py --seeds 0
 
-Settings are tried on half of the development modules of `subjects.toml` (core, extra and large, drawn once), and what wins
-there is judged on the other half. Measured are the branches covered after so many executions (fitgym's own unit, as a share)
-under the goal of coverage. Rows are written to FOLDER/runs.csv as soon as there are any and are not made again; `--seeds 0`
-only makes the table. A setting replaces the default if the verdict is "better" on the half that judges.
+Settings are tried on half of the development modules of `subjects.toml` (core, extra and large, drawn once). The
+winners are judged on the other half. The measure is the share of branches, in fitgym's unit, that is covered after a
+number of executions under the coverage goal. Rows are appended to FOLDER/runs.csv at once and are not computed again;
+`--seeds 0` only writes the table. A setting replaces the default if the verdict is "better" on the judging half.
 """
 
 from __future__ import annotations
@@ -73,11 +73,11 @@ SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "dynamosa": {"search": "dynamosa"},
     "mio": {"search": "mio"},
 }
-"""By name what differs from the default: mosa, population 50, `fitgym.testcase.rates.DEFAULT`."""
+"""Differences from the default by name. The default is mosa, population 50, `fitgym.testcase.rates.DEFAULT`."""
 
 
 def halves() -> dict[str, list[str]]:
-    """The development modules, in two halves."""
+    """Return the development modules, in two halves."""
     with (HERE / "subjects.toml").open("rb") as file:
         subjects = [one for one in tomllib.load(file)["subject"] if one["set"] != "hostile"]
     names = sorted(one["module"] + (f":{one['class']}" if "class" in one else "") for one in subjects)
@@ -86,7 +86,7 @@ def halves() -> dict[str, list[str]]:
 
 
 def run(subject: str, seed: int, setting: str, folder: str | None) -> dict[str, Any]:
-    """Branches covered in the end, how many there are, and the mean over the generations."""
+    """Return the branches covered in the end, their total, and the mean over the generations."""
     changes = dict(SETTINGS[setting])
     rates = replace(DEFAULT, **changes.pop("rates", {}))
     with Executor(locate(subject, folder)) as executor:
@@ -109,7 +109,7 @@ def run(subject: str, seed: int, setting: str, folder: str | None) -> dict[str, 
 def made(
     half: str, seeds: int, only: list[str], folder: str | None, known: set[tuple[str, ...]]
 ) -> Iterator[dict[str, Any]]:
-    """The rows that are not there yet."""
+    """Compute and yield the missing rows."""
     for seed in range(seeds):
         for setting in only or SETTINGS:
             for subject in halves()[half]:
@@ -125,7 +125,7 @@ def made(
 
 
 def differences(rows: list[dict[str, str]], half: str) -> dict[str, Difference]:
-    """Each setting beside the default, on the runs that both have."""
+    """Compare each setting with the default, on the runs that both have."""
     runs: dict[str, dict[str, dict[int, float]]] = {}
     for row in rows:
         if row["half"] == half and float(row["total"]):
@@ -135,7 +135,7 @@ def differences(rows: list[dict[str, str]], half: str) -> dict[str, Difference]:
 
 
 def table(rows: list[dict[str, str]]) -> str:
-    """The table as Markdown."""
+    """Return the table as Markdown."""
     text = ["# Rates, population and search", "", f"Branches covered after {BUDGET}, in points beside the default.", ""]
     for half in ("tune", "judge"):
         found = differences(rows, half)
@@ -162,12 +162,12 @@ def _text(p: float) -> str:
 
 
 def main() -> int:
-    """Make the rows that are missing, and the table."""
+    """Compute the missing rows, and write the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--subjects", help="folder with the packages of requirements_subjects.txt")
-    parser.add_argument("--folder", type=Path, default=HERE / "rates", help="of runs.csv and table.md")
+    parser.add_argument("--folder", type=Path, default=HERE / "rates", help="folder of runs.csv and table.md")
     parser.add_argument("--half", choices=("tune", "judge"), default="tune", help="which modules")
-    parser.add_argument("--seeds", type=int, default=2, help="how many; 0 only makes the table")
+    parser.add_argument("--seeds", type=int, default=2, help="number of seeds; 0 only writes the table")
     parser.add_argument("--only", nargs="+", default=[], choices=sorted(SETTINGS), metavar="SETTING", help="settings")
     given = parser.parse_args()
     file = RunsFile(given.folder / "runs.csv", COLUMNS, 4)

@@ -1,11 +1,11 @@
-"""Does `fitgym diff` notice refactorings that change behaviour, and keep quiet about the others?
+"""Does `fitgym diff` detect refactorings that change behaviour, and stay silent about the others?
 
     python benchmarks/refactorings.py --budget 20s
     python benchmarks/refactorings.py --budget 4000x --seeds 3 --names 1 4
 
-Each refactoring of `benchmarks/refactorings/refactorings.toml` is applied to a copy of the package `depot`, whose
-original is committed to a new repository. One that changes behaviour is found if a difference names its function. Any
-difference of another one is a false alarm.
+Each refactoring of `benchmarks/refactorings/refactorings.toml` is applied to a copy of the package `depot`. The
+original is committed to a new repository. A refactoring that changes behaviour is found if a difference names its
+function. For any other refactoring, every difference is a false alarm.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ GIT = ("git", "-c", "user.name=benchmark", "-c", "user.email=benchmark@example.o
 
 @dataclass(frozen=True)
 class Found:
-    """What `fitgym diff` said about one refactoring."""
+    """The output of `fitgym diff` for one refactoring."""
 
     expected: str
     record: dict[str, Any]
@@ -43,11 +43,11 @@ class Found:
 
     @property
     def correct(self) -> bool:
-        """The function is named, or there is nothing to name."""
+        """Whether the function is named, or there is nothing to name."""
         return self.expected in self.functions if self.expected else not self.functions
 
     def line(self) -> str:
-        """One line for a person."""
+        """Return one line of text."""
         agreeing = sum(module["agreeing"] for module in self.record["modules"])
         said = ", ".join(dict.fromkeys(self.functions)) or "no difference"
         return f"{'ok    ' if self.correct else 'WRONG '} {said}; {agreeing} tests agree; {self.seconds:.1f} s"
@@ -62,7 +62,7 @@ def apply(refactoring: dict[str, str], package: Path) -> None:
 
 
 def repository(folder: Path) -> Path:
-    """A repository with the depot in its only commit; the package."""
+    """Create a repository with the depot in its only commit; returns the package."""
     package = folder / "depot"
     shutil.copytree(HERE / "depot", package, ignore=shutil.ignore_patterns("__pycache__"))
     (folder / "pyproject.toml").touch()
@@ -72,7 +72,7 @@ def repository(folder: Path) -> Path:
 
 
 def measured(refactoring: dict[str, str], budget: str, seed: int) -> Found:
-    """Apply one refactoring and ask `fitgym diff` about it."""
+    """Apply one refactoring and run `fitgym diff` on it."""
     with tempfile.TemporaryDirectory() as folder:
         apply(refactoring, repository(Path(folder)))
         command = [sys.executable, "-m", "fitgym", "diff", "HEAD", folder, "--budget", budget, "--seed", str(seed)]

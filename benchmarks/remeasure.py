@@ -1,6 +1,6 @@
-"""What an exported suite is worth, measured from outside: pytest and coverage.py in fresh interpreters, nothing else.
+"""Measures an exported suite from outside, with pytest and coverage.py in fresh interpreters only.
 
-Nothing here uses fitgym: it takes a test file, the name of the module it tests, and an environment.
+Nothing here uses fitgym. The inputs are a test file, the name of the module under test, and an environment.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 
-# A clean measurement starts after pytest is loaded and loads the subject anew, so that neither what pytest itself did
-# with the subject counts nor what was imported before coverage.py looked.
+# A clean measurement starts after pytest is loaded and loads the subject anew. So neither pytest's own use of the subject
+# counts nor any import before coverage.py started.
 CLEAN = """
 import sys
 import pytest
@@ -49,17 +49,17 @@ class Subject:
 
     @property
     def text(self) -> str:
-        """As it is named on fitgym's command line."""
+        """The subject's name on fitgym's command line."""
         return f"{self.module}:{self.class_name}" if self.class_name else self.module
 
     @property
     def slug(self) -> str:
-        """As a folder name."""
+        """The subject's folder name."""
         return self.text.replace(":", ".")
 
 
 def subjects(chosen_set: str, only: list[str]) -> list[Subject]:
-    """The subjects of a set; if parts of names are given, those with one of them in their name."""
+    """Return the subjects of a set, or only those whose name contains one of the given parts."""
     with open(HERE / "subjects.toml", "rb") as file:
         entries = tomllib.load(file)["subject"]
     found = [Subject(e["set"], e["package"], e["version"], e["module"], e.get("class", "")) for e in entries]
@@ -67,7 +67,7 @@ def subjects(chosen_set: str, only: list[str]) -> list[Subject]:
 
 
 def subjects_folder(parser: argparse.ArgumentParser, options: argparse.Namespace) -> Path:
-    """The folder of `--subjects`, or that of `--install`; without either the program ends with a sentence."""
+    """Return the folder of `--subjects` or `--install`; without either, end the program with a message."""
     folder: Path | None = options.subjects or options.install
     if folder is None:
         parser.error("say where the subjects are (--subjects) or are to be installed (--install)")
@@ -75,7 +75,7 @@ def subjects_folder(parser: argparse.ArgumentParser, options: argparse.Namespace
 
 
 def install(folder: Path) -> None:
-    """Put the pinned packages into a folder, unless it has them already."""
+    """Install the pinned packages to a folder, unless they are there."""
     stamp, pins = folder / ".installed", (HERE / "requirements_subjects.txt").read_text("utf-8")
     if stamp.exists() and stamp.read_text("utf-8") == pins:
         return
@@ -85,13 +85,13 @@ def install(folder: Path) -> None:
 
 
 def environment(folder: Path, scratch: Path) -> dict[str, str]:
-    """The environment of every process: few variables, a home of its own, the subjects on the path."""
+    """Return the environment of every process: few variables, a separate home, the subjects on the path."""
     for name in ("home", "tmp"):
         (scratch / name).mkdir(parents=True, exist_ok=True)
     path = [str(folder.resolve())]
     probe = [sys.executable, "-c", "import fitgym"]
     if subprocess.run(probe, cwd=scratch, capture_output=True, stdin=subprocess.DEVNULL).returncode:
-        path.append(str(HERE.parent))  # an uninstalled checkout
+        path.append(str(HERE.parent))  # fitgym from a checkout that is not installed
     return {
         "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
         "PYTHONPATH": os.pathsep.join(path),
@@ -103,14 +103,17 @@ def environment(folder: Path, scratch: Path) -> dict[str, str]:
 
 
 def source_file(module: str, env: dict[str, str], cwd: Path) -> str:
-    """Path of a module's source, "" if it cannot be found; its packages are imported, the module is not."""
+    """Return the path of a module's source, "" if it is not found.
+
+    The packages of the module are imported, the module itself is not.
+    """
     code = f"import importlib.util; print('\\n' + (importlib.util.find_spec({module!r}).origin or ''))"
     done = run([sys.executable, "-c", code], env, cwd, 60)
     return done.stdout.splitlines()[-1] if done.returncode == 0 and done.stdout.strip() else ""
 
 
 def run(command: list[str], env: dict[str, str], cwd: Path, limit: float) -> subprocess.CompletedProcess[str]:
-    """Run to the end or to the limit (return code 124), with nothing to read from."""
+    """Run a command to its end or to the limit (return code 124), without input."""
     try:
         return subprocess.run(
             command,
@@ -131,7 +134,7 @@ def _text(output: str | bytes | None) -> str:
 
 
 def outcomes(suite: Path, env: dict[str, str], shuffle_seed: int | None = None) -> dict[str, str]:
-    """Each test's outcome in one plain run: passed, failed, skipped; `{}` if pytest could not run the file."""
+    """Return each test's outcome in one plain run: passed, failed, skipped; `{}` if pytest could not run the file."""
     report = suite.parent / "junit.xml"
     report.unlink(missing_ok=True)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", suite.name]
@@ -151,25 +154,25 @@ def outcomes(suite: Path, env: dict[str, str], shuffle_seed: int | None = None) 
 
 
 def with_plugins(env: dict[str, str]) -> dict[str, str]:
-    """The environment with the plugins of this folder on the path, last."""
+    """Return the environment with the plugins of this folder at the end of the path."""
     return env | {"PYTHONPATH": env["PYTHONPATH"] + os.pathsep + str(HERE / "plugins")}
 
 
 @dataclass(frozen=True)
 class Branches:
-    """Branch outcomes in coverage.py's unit: jumps from a line that can go to more than one other line."""
+    """Branch outcomes as coverage.py counts them: jumps from a line that can go to more than one other line."""
 
     covered: int
     total: int
 
     @property
     def share(self) -> float:
-        """In [0, 1]; a subject without branches is covered."""
+        """The covered share, in [0, 1]; 1 for a subject without branches."""
         return self.covered / self.total if self.total else 1.0
 
 
 def plain_branches(subject: Subject, file: str, suite: Path, env: dict[str, str]) -> Branches | None:
-    """What `coverage run --branch -m pytest` and `coverage json` say."""
+    """Return the result of `coverage run --branch -m pytest` and `coverage json`."""
     data, report = suite.parent / ".coverage.plain", suite.parent / "coverage_plain.json"
     coverage = [sys.executable, "-m", "coverage"]
     run([*coverage, "run", "--rcfile=/dev/null", "--branch", f"--include={file}", f"--data-file={data}", "-m", "pytest",
@@ -180,14 +183,14 @@ def plain_branches(subject: Subject, file: str, suite: Path, env: dict[str, str]
 
 
 def clean_branches(subject: Subject, file: str, suite: Path, env: dict[str, str]) -> Branches | None:
-    """The same with the subject loaded anew and pytest's own use of it left out, see `CLEAN`."""
+    """Return the same with the subject loaded anew and without pytest's own use of it; see `CLEAN`."""
     report = suite.parent / "coverage_clean.json"
     run([sys.executable, "-c", CLEAN, subject.module, file, str(report), suite.name], env, suite.parent, 300)
     return _branches(subject, report)
 
 
 def _branches(subject: Subject, report: Path) -> Branches | None:
-    """The numbers of the module's file, or of the class and the classes inside it; None if nothing was measured."""
+    """Return the numbers of the module's file, or of a class with its inner classes; None without a measurement."""
     if not report.exists():
         return None
     files = json.loads(report.read_text("utf-8"))["files"]
@@ -204,7 +207,7 @@ def _branches(subject: Subject, report: Path) -> Branches | None:
 
 
 def raised(file: str, suite: Path, env: dict[str, str]) -> set[tuple[str, str]]:
-    """Class and innermost subject function of each exception that a test of the suite expects and gets."""
+    """Return class and innermost subject function of each exception that a test of the suite expects and gets."""
     output = suite.parent / "raised.json"
     env = with_plugins(env) | {"RAISED_FILE": file, "RAISED_OUTPUT": str(output)}
     run(
@@ -221,6 +224,6 @@ def raised(file: str, suite: Path, env: dict[str, str]) -> set[tuple[str, str]]:
 
 
 def bare(function: str) -> str:
-    """A qualified name without `<locals>` and without comprehensions, which are frames in some versions only."""
+    """Return a qualified name without `<locals>` and without comprehensions, which are frames only in some versions."""
     parts = function.replace(".<locals>", "").split(".")
     return ".".join(part for part in parts if part not in ("<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>"))

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What does a training on a Ray cluster cost, and how many environments should share a learner?
+"""What does training on a Ray cluster cost, and how many environments should share a learner?
 
-    python benchmarks/rollouts.py                     # about five minutes on two cores that do nothing else
-    python benchmarks/rollouts.py --only waiting      # one part again; without a name only the tables are written again
+    python benchmarks/rollouts.py                     # about five minutes on two idle cores
+    python benchmarks/rollouts.py --only waiting      # one part again; without a name it only writes the tables
 
-Measured are a step through Ray beside one through `SubprocVecEnv`, the decisions, memory and bytes of an actor on
-`fitgym/Programs-v0`, and how fast the learner takes in decisions. The figures go to `rollouts/figures.json`, the tables to
-`rollouts/table.md`. `--only` measures some parts again.
+It measures a step through Ray and through `SubprocVecEnv`, the decisions, memory and bytes of an actor on
+`fitgym/Programs-v0`, and how many decisions per second the learner can process. The figures are written to
+`rollouts/figures.json`, the tables to `rollouts/table.md`. `--only` measures some parts again.
 """
 
 from __future__ import annotations
@@ -53,17 +53,17 @@ PREDICTED = ("one training", "all trainings", "works")
 
 
 class Watched(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Tells what the process of an environment and its children use."""
+    """Reports the resources of an environment's process and its children."""
 
     @property
     def usage(self) -> dict[str, float]:
-        """Proportional memory in MB, and processor time in seconds."""
+        """Return proportional memory in MB, and processor time in seconds."""
         every = family(os.getpid())
         return {"memory_mb": sum(map(memory_mb, every)), "cpu_s": sum(map(cpu_s, every))}
 
 
 def family(pid: int) -> list[int]:
-    """A process and its descendants."""
+    """Return a process and its descendants."""
     found = [pid]
     for task in Path(f"/proc/{pid}/task").iterdir():
         found += [one for child in (task / "children").read_text().split() for one in family(int(child))]
@@ -71,30 +71,30 @@ def family(pid: int) -> list[int]:
 
 
 def memory_mb(pid: int) -> float:
-    """The proportional memory of a process, where pages of several processes count once."""
+    """Return the proportional memory of a process, which counts pages shared by several processes once."""
     lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("Pss:")) / 1024
 
 
 def cpu_s(pid: int) -> float:
-    """The processor time of a process and of its children that have ended."""
+    """Return the processor time of a process and of its children that have ended."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def watched(env: str) -> Watched:
-    """An environment of this id."""
+    """Return an environment with this id."""
     return Watched(make(Setting(env=env)))
 
 
 def sent() -> int:
-    """Bytes that went over the loopback interface so far."""
+    """Return the bytes sent over the loopback interface so far."""
     line = next(line for line in Path("/proc/net/dev").read_text().splitlines() if line.strip().startswith("lo:"))
     return int(line.split()[9])
 
 
 def stepped(env: VecEnv, steps: int, seed: int) -> tuple[float, float, float]:
-    """Random steps: seconds for each, processor time of this process for each, and bytes on the loopback interface."""
+    """Run random steps. Returns seconds and processor time per step, and bytes on the loopback interface."""
     rng = np.random.default_rng(seed)
     actions = rng.integers(env.action_space.n, size=(steps, env.num_envs))
     began, cpu, before = time.perf_counter(), time.process_time(), sent()
@@ -108,7 +108,7 @@ def stepped(env: VecEnv, steps: int, seed: int) -> tuple[float, float, float]:
 
 
 def transport(steps: int) -> list[dict[str, Any]]:
-    """A step of Toy-v0 in every way and with several numbers of environments; medians of repetitions."""
+    """Measure a step of Toy-v0 in every way, for several numbers of environments; medians of repetitions."""
     rows = []
     ways: Mapping[str, Callable[[Any], VecEnv]] = {
         "SubprocVecEnv": partial(SubprocVecEnv, start_method="spawn"),
@@ -120,7 +120,7 @@ def transport(steps: int) -> list[dict[str, Any]]:
             try:
                 env.seed(0)
                 env.reset()
-                stepped(env, steps, 0)  # the first steps open connections
+                stepped(env, steps, 0)  # warm-up: the first steps open connections
                 found = [stepped(env, steps, repeat) for repeat in range(REPEATS)]
             finally:
                 env.close()
@@ -132,7 +132,7 @@ def transport(steps: int) -> list[dict[str, Any]]:
 
 
 def sizes() -> dict[str, Any]:
-    """Bytes of an action and of the answer to it, on Programs-v0."""
+    """Return the bytes of an action and of its answer, on Programs-v0."""
     remote = RemoteEnv(partial(watched, PROGRAMS), ".")
     remote.reset(0, {})
     action = np.int64(3)
@@ -142,7 +142,7 @@ def sizes() -> dict[str, Any]:
 
 
 def actors(number: int, episodes: int) -> dict[str, Any]:
-    """Random decisions on Programs-v0 in so many actors; the seconds of every step of every episode."""
+    """Run random decisions on Programs-v0 in `number` actors; returns the seconds of every step of every episode."""
     with Rollouts([partial(watched, PROGRAMS)] * number) as env:
         env.seed(0)
         began = time.perf_counter()
@@ -173,7 +173,7 @@ def actors(number: int, episodes: int) -> dict[str, Any]:
 
 
 class Waiting(gymnasium.Env[Any, Any]):
-    """Waits in every step as long as a step of Programs-v0 took, from a random program on, and computes nothing."""
+    """Waits in every step as long as a step of Programs-v0 took, from a random program on, without computing."""
 
     def __init__(self, seconds: Sequence[Sequence[float]], number: int) -> None:
         self.observation_space, self.action_space = gymnasium.spaces.Box(0, 1, (2,)), gymnasium.spaces.Discrete(2)
@@ -193,7 +193,7 @@ class Waiting(gymnasium.Env[Any, Any]):
 
 
 def waiting(seconds: Sequence[Sequence[float]], number: int) -> dict[str, Any]:
-    """Decisions a second of so many actors that wait instead of computing, which needs no cores."""
+    """Return the decisions per second of actors that wait instead of computing, which needs no cores."""
     with Rollouts([partial(Waiting, seconds, number) for number in range(number)]) as env:
         env.reset()
         stepped(env, 2, 0)
@@ -210,14 +210,14 @@ class Free(VecEnv):
         super().__init__(number, like.observation_space, like.action_space)
 
     def reset(self) -> Any:
-        """Random observations."""
+        """Return random observations and rewards; an episode ends after 30 steps on average."""
         return self._rng.random((self.num_envs, *self.observation_space.shape), dtype=np.float32)
 
     def step_async(self, actions: Any) -> None:
         """Ignore the actions."""
 
     def step_wait(self) -> Any:
-        """Random observations and rewards; an episode ends after 30 steps on average."""
+        """Return random observations and rewards; an episode ends after 30 steps on average."""
         rewards = self._rng.random(self.num_envs)
         return self.reset(), rewards, rewards < 1 / 30, [{} for _ in range(self.num_envs)]
 
@@ -225,14 +225,14 @@ class Free(VecEnv):
         """Nothing to close."""
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """None for every attribute."""
+        """Return None for every attribute."""
         return [None] * self.num_envs
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
         """Nothing to set."""
 
     def env_method(self, method_name: str, *arguments: Any, indices: Any = None, **keywords: Any) -> list[Any]:
-        """None from every method."""
+        """Return None from every method."""
         return [None] * self.num_envs
 
     def env_is_wrapped(self, wrapper_class: type[Any], indices: Any = None) -> list[bool]:
@@ -241,7 +241,7 @@ class Free(VecEnv):
 
 
 def learner(agent: str, number: int) -> dict[str, Any]:
-    """How many decisions a second PPO takes in, if they cost nothing."""
+    """Return how many decisions per second PPO processes if they cost nothing."""
     like = make(Setting(env=PROGRAMS))
     made = make_agent(agent, like.action_space, seed=0)
     env, steps = Free(like, number), number * 120
@@ -253,15 +253,15 @@ def learner(agent: str, number: int) -> dict[str, Any]:
 
 
 def slowest(seconds: Sequence[float], number: int) -> float:
-    """The expected maximum of so many draws from these values."""
+    """Return the expected maximum of `number` draws from these values."""
     ranks = np.arange(len(seconds) + 1) / len(seconds)
     return float(np.diff(ranks**number) @ np.sort(seconds))
 
 
 def acting(figures: Mapping[str, Any], number: int) -> float:
-    """Seconds of an episode, if so many environments take each step together and all wait for the slowest one.
+    """Return the seconds of an episode if `number` environments step together and wait for the slowest.
 
-    The last step of an episode includes the reset, and every `ROUND`th reset is that of another program.
+    The last step of an episode includes the reset, and every `ROUND`th reset switches to another program.
     """
     (one,) = [row["seconds"] for row in figures["actors"] if row["envs"] == 1]
     table = np.array(one[: len(one) // ROUND * ROUND])
@@ -272,13 +272,13 @@ def acting(figures: Mapping[str, Any], number: int) -> float:
 
 
 def through_ray_s(figures: Mapping[str, Any]) -> float:
-    """Processor time that each further environment costs the learner's process in a step."""
+    """Return the processor time per step that each further environment costs the learner's process."""
     found = [(row["envs"], row["learner_ms"]) for row in figures["transport"] if row["way"] == "Ray"]
     return float(np.polyfit(*zip(*found, strict=True), 1)[0]) / 1000
 
 
 def plan(figures: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """For each number of environments that share a learner: what 1,000 cores do, one of them for each learner."""
+    """Predict for each number of environments per learner the decisions of 1,000 cores, one core per learner."""
     alone = acting(figures, 1)
     found = []
     for number in SHARED:
@@ -355,17 +355,21 @@ def table(figures: Mapping[str, Any]) -> str:
 
 
 def head(*columns: str) -> list[str]:
-    """The first two lines of a table."""
+    """Return the first two lines of a table."""
     return [f"| {' | '.join(columns)} |", "|" + "---|" * len(columns)]
 
 
 def main() -> int:
     """Measure, and write the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--steps", type=int, default=1000, help="of Toy-v0, each time")
+    parser.add_argument("--steps", type=int, default=1000, help="steps of Toy-v0 in each repetition")
     parser.add_argument("--episodes", type=int, default=200, help="of Programs-v0")
     parser.add_argument(
-        "--only", nargs="*", choices=PARTS, default=PARTS, help="measure these parts again; none: only write"
+        "--only",
+        nargs="*",
+        choices=PARTS,
+        default=PARTS,
+        help="measure these parts again; without a name: only write the tables",
     )
     options = parser.parse_args()
     file = FOLDER / "figures.json"

@@ -1,4 +1,4 @@
-"""Runs in a CSV file: a row is written as soon as there is one, so that what was cut off goes on where it ended."""
+"""Runs in a CSV file: each row is written at once, so an interrupted benchmark resumes."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ if TYPE_CHECKING:
 T = TypeVar("T", bound="DataclassInstance")
 
 Key = tuple[str, ...]
-"""What a run is known by: the first columns of its row."""
+"""The key of a run: the first columns of its row."""
 
 
 class RunsFile:
     """The rows of a benchmark.
 
     Args:
-        path: of the file; it and its folder are made with the first rows.
+        path: of the file; it and its folder are created with the first rows.
         columns: names, those of the key first.
-        keys: how many columns are the key.
+        keys: number of columns in the key.
     """
 
     def __init__(self, path: Path, columns: tuple[str, ...], keys: int) -> None:
@@ -35,10 +35,10 @@ class RunsFile:
         self.keys = keys
 
     def rows(self) -> dict[Key, dict[str, str]]:
-        """The rows that are there and whole, by their keys, the last one of each.
+        """Return the existing complete rows by key, the last one of each.
 
         Raises:
-            SystemExit: they are of another version, with other columns.
+            SystemExit: the rows have other columns, from another version.
         """
         if not self.path.exists():
             return {}
@@ -54,7 +54,7 @@ class RunsFile:
         return {tuple(row[column] for column in self.columns[: self.keys]): row for row in whole}
 
     def add(self, made: Iterable[Mapping[str, Any]]) -> None:
-        """Write rows as they are made; a row that was cut off while it was written is taken out first."""
+        """Write rows as they are produced; first remove a row that was interrupted while it was written."""
         self._replace(self.rows().values())
         with self.path.open("a", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, self.columns, lineterminator="\n")
@@ -63,7 +63,7 @@ class RunsFile:
                 file.flush()
 
     def sort(self, order: Callable[[Key], Any]) -> None:
-        """Put the rows in order, so that the same runs always give the same file."""
+        """Sort the rows, so that the same runs always give the same file."""
         rows = self.rows()
         self._replace(rows[key] for key in sorted(rows, key=order))
 
@@ -77,7 +77,7 @@ class RunsFile:
 
 
 def typed(kind: type[T], row: Mapping[str, str]) -> T:
-    """A row as an object of a dataclass whose fields are texts and numbers."""
+    """Return a row as an object of a dataclass whose fields are texts and numbers."""
     return kind(**{name: _TYPES[str(field.type)](row[name]) for name, field in kind.__dataclass_fields__.items()})
 
 

@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
-"""Which search covers more? The comparisons of the papers, on the subjects of this folder, beside what the papers report.
+"""Which search covers more? Repeats the papers' comparisons on these subjects, beside the reported results.
 
     python benchmarks/search_table.py --install results/subjects --jobs 2
-    python benchmarks/search_table.py --subjects results/subjects --questions family --set large --seeds 5 --budget 20000x
+    python benchmarks/search_table.py --subjects results/subjects --questions family --set large --seeds 5 --budget
+    20000x
     python benchmarks/search_table.py --questions "numeric as published" --seeds 100 --jobs 2
     python benchmarks/search_table.py --subjects results/subjects --seeds 0
 
-All runs of a comparison have the same budget, counted in executions of test cases, and the same population. A run is worth
-the share of the targets that its suite covers: what the archive holds where the algorithm works with one, else its best
-suite alone. Each row is written to FOLDER/runs.csv as soon as there is one, and runs that stand there are not made again;
-`--seeds 0` only makes the tables. What the columns mean is in README.md of this folder.
+All runs of a comparison have the same population size and the same budget in test-case executions. The value of a run
+is the share of targets that its suite covers: the archive if the algorithm uses one, else its best suite. Each row is
+appended to FOLDER/runs.csv at once, and existing rows are not run again; `--seeds 0` only writes the tables. README.md
+in this folder explains the columns.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class Contestant:
     Attributes:
         name: in the table.
         search: algorithm with options.
-        smart: with smart selection.
+        smart: use smart selection.
     """
 
     name: str
@@ -56,14 +57,14 @@ class Contestant:
 
 @dataclass(frozen=True)
 class Claim:
-    """What should hold of a comparison: one contestant covers so much more than another one, on average.
+    """An expected result of a comparison: one contestant covers more than another by some margin, on average.
 
     Attributes:
         text: in words.
         ours, theirs: names of contestants.
-        least: the difference that has to be exceeded, as a share of the targets; below 0 a loss that is allowed.
+        least: the difference to exceed, as a share of the targets; a negative value is an allowed loss.
         on: a set of subjects, "" for all.
-        than: a set whose difference is taken off, for what should grow from there to `on`; "" for none.
+        than: a set whose difference is subtracted, for a difference that should grow from there to `on`; "" for none.
     """
 
     text: str
@@ -74,7 +75,7 @@ class Claim:
     than: str = ""
 
     def evidence(self, rows: Sequence[dict[str, str]]) -> Difference | None:
-        """What the runs say of the claim, None if there are no runs to judge it by."""
+        """Return the comparison of the runs for the claim, None without runs."""
         sides = beside(self.ours, self.theirs, of_set(rows, self.on))
         before = beside(self.ours, self.theirs, of_set(rows, self.than)) if self.than else sides
         if sides is None or before is None:
@@ -82,7 +83,7 @@ class Claim:
         return growth(sides, before, self.least) if self.than else difference(*sides, self.least)
 
     def told(self, found: Judged[Difference]) -> str:
-        """The claim with a tick, a cross or neither, and the numbers."""
+        """Return the claim with a tick, a cross or neither, and the numbers."""
         marks = {Verdict.BETTER: "✓", Verdict.WORSE: "✗"}
         open_ = "not shown:" if self.least else f"{Verdict.OPEN}:"
         mark = marks.get(found.verdict, open_ if found.verdict is Verdict.OPEN else f"{found.verdict}:")
@@ -97,13 +98,13 @@ class Question:
     """A comparison.
 
     Attributes:
-        functions: that guide the search, and by which suites are judged: the mean over those whose targets are known
-            beforehand (of exceptions all that are known were raised).
-        contestants: the first is what the others are put beside.
-        paper: what was published.
-        claims: what should hold.
-        bundled: modules of the folder `bundled` that it is asked of, instead of a set of subjects, and told one by one.
-        rates: what test cases are made of, see `fitgym.testcase.rates.RATES`.
+        functions: guide the search and judge suites: the mean over those whose targets are known beforehand (all known
+            exceptions were raised).
+        contestants: the others are compared with the first.
+        paper: the published result.
+        claims: expected results.
+        bundled: modules of the folder `bundled` to use instead of a set of subjects; reported one by one.
+        rates: parameters of random test generation; see `fitgym.testcase.rates.RATES`.
     """
 
     functions: tuple[str, ...]
@@ -225,7 +226,7 @@ QUESTIONS = {
 
 
 def played(key: Key, path: str) -> dict[str, str]:
-    """Make one run; its row."""
+    """Run once and return the row."""
     question, name, subject, seed, budget, population = key
     asked = QUESTIONS[question]
     (contestant,) = [one for one in asked.contestants if one.name == name]
@@ -245,7 +246,7 @@ def played(key: Key, path: str) -> dict[str, str]:
 
 
 def make(wanted: Iterable[Key], file: RunsFile, path: str, jobs: int) -> None:
-    """Make the runs that are missing, a row each."""
+    """Run the missing runs and write a row for each."""
     rows = file.rows()
     missing = [key for key in wanted if key not in rows]
 
@@ -263,13 +264,13 @@ def make(wanted: Iterable[Key], file: RunsFile, path: str, jobs: int) -> None:
 
 
 def of_set(rows: Sequence[dict[str, str]], name: str) -> list[dict[str, str]]:
-    """The rows of the subjects of a set, or all."""
+    """Return the rows of the subjects of a set, or all."""
     inside = {one.text for one in subjects(name, [])} if name else ()
     return [row for row in rows if not name or row["subject"] in inside]
 
 
 def beside(ours: str, theirs: str, rows: Sequence[dict[str, str]]) -> tuple[Runs, Runs] | None:
-    """What the runs of two contestants cover, None if no subject has runs of both."""
+    """Return the coverage of two contestants, None if no subject has runs of both."""
     found: tuple[dict[str, dict[int, float]], ...] = ({}, {})
     for row in rows:
         if row["share"] and row["contestant"] in (ours, theirs):
@@ -280,9 +281,9 @@ def beside(ours: str, theirs: str, rows: Sequence[dict[str, str]]) -> tuple[Runs
 
 
 def table(question: str, rows: Sequence[dict[str, str]]) -> Iterator[str]:
-    """One comparison in Markdown: a table for each set of subjects, and what should hold.
+    """Return one comparison in Markdown: a table for each set of subjects, and the claims.
 
-    Everything under one heading is judged together, so Holm's correction is for all of its comparisons.
+    All comparisons under one heading are judged together, so Holm's correction covers all of them.
     """
     asked = QUESTIONS[question]
     names = [one.name for one in asked.contestants if any(row["contestant"] == one.name for row in rows)]
@@ -311,7 +312,7 @@ def table(question: str, rows: Sequence[dict[str, str]]) -> Iterator[str]:
 
 
 def of_all(names: Sequence[str], rows: Sequence[dict[str, str]], judged: dict[str, Judged[Contrast]]) -> Iterator[str]:
-    """Every contestant beside the first, over all subjects."""
+    """Compare every contestant with the first, over all subjects."""
     head = f"A12 beside {names[0]} | subjects above | below | Holm-adjusted p | verdict"
     yield f"| | runs | share | tests | statements | {head} |"
     yield f"|{'---|' * 10}"
@@ -329,7 +330,7 @@ def of_all(names: Sequence[str], rows: Sequence[dict[str, str]], judged: dict[st
 
 
 def one_by_one(names: Sequence[str], rows: Sequence[dict[str, str]]) -> Iterator[str]:
-    """The first contestant beside each other one on each subject."""
+    """Compare the first contestant with each other one on each subject."""
     yield f"| subject | | runs | share | tests | A12 of {names[0]} beside it | Holm-adjusted p | verdict on {names[0]} |"
     yield f"|{'---|' * 8}"
     by_subject = {
@@ -351,14 +352,14 @@ def one_by_one(names: Sequence[str], rows: Sequence[dict[str, str]]) -> Iterator
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Make what is missing and print the tables."""
+    """Run the missing runs and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--subjects", type=Path, help="folder with the pinned packages")
-    parser.add_argument("--install", type=Path, help="the same, filled first")
-    parser.add_argument("--set", default="core", help="of the subjects, see subjects.toml")
+    parser.add_argument("--install", type=Path, help="first install the pinned packages to this folder")
+    parser.add_argument("--set", default="core", help="set of subjects in subjects.toml")
     parser.add_argument("--only", nargs="*", default=[], help="parts of names of subjects")
     parser.add_argument("--questions", nargs="+", choices=QUESTIONS, default=list(QUESTIONS), metavar="NAME")
-    parser.add_argument("--contestants", nargs="+", metavar="NAME", help="some of those of the questions")
+    parser.add_argument("--contestants", nargs="+", metavar="NAME", help="only these questions")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--budget", default="5000x")
     parser.add_argument("--population", type=int, default=50)

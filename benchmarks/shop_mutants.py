@@ -1,10 +1,10 @@
-"""Do the suites catch mistakes? Suites for `examples/shop`, run on mistakes that were put into it by hand.
+"""Do the suites detect mistakes? Runs suites for `examples/shop` on hand-made mistakes in the shop.
 
     python benchmarks/shop_mutants.py --budget 20s --seeds 3
     python benchmarks/shop_mutants.py --goals coverage tests --modules ledger
 
-A mistake is found if a test fails that passes on the shop as it is. Prints found and total for each module, and the
-mistakes that were missed.
+A mistake is detected if a test fails that passes on the original shop. Prints detected and total mistakes for each
+module, and the mistakes that were missed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MISTAKES: dict[str, list[dict[str, str]]] = tomllib.loads((HERE / "shop_mutants.
 
 
 def failing(shop: Path, suite: Path) -> set[str] | None:
-    """The tests of a suite that fail on a copy of the shop; None if it does not even run."""
+    """Return the tests of a suite that fail on a copy of the shop; None if the suite cannot run."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--tb=no", "-rfE", str(suite)]
     environment = {**os.environ, "PYTHONPATH": str(shop), "PYTHONDONTWRITEBYTECODE": "1"}
     try:
@@ -38,7 +38,7 @@ def failing(shop: Path, suite: Path) -> set[str] | None:
 
 
 def generated(module: str, goal: str, budget: str, seed: int, folder: Path) -> Path | None:
-    """A suite for a module of the shop; None if nothing could be exported."""
+    """Generate a suite for a module of the shop; None if nothing could be exported."""
     command = [sys.executable, "-m", "fitgym", "generate", f"bookshop.{module}", "--path", str(SHOP)]
     command += ["--goal", goal, "--budget", budget, "--seed", str(seed), "--output", str(folder)]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -46,7 +46,7 @@ def generated(module: str, goal: str, budget: str, seed: int, folder: Path) -> P
     if not found:
         sys.stderr.write(done.stdout[-500:] + done.stderr[-500:])
         return None
-    # The suite has to import the copy of the shop that is on the path, not the shop itself.
+    # The suite must import the copy of the shop on the path, not the original.
     text = re.sub(
         r"^sys\.path\.insert\(.*?^\)\n|^sys\.path\.insert\(.*\)\n", "", found[0].read_text("utf-8"), flags=re.M | re.S
     )
@@ -55,7 +55,7 @@ def generated(module: str, goal: str, budget: str, seed: int, folder: Path) -> P
 
 
 def missed(module: str, suite: Path | None) -> list[str]:
-    """The mistakes in a module that a suite does not find."""
+    """Return the mistakes in a module that a suite misses."""
     mistakes = MISTAKES[module]
     if suite is None:
         return [mistake["new"] for mistake in mistakes]
@@ -88,7 +88,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--modules", nargs="+", choices=list(MISTAKES), default=list(MISTAKES))
     parser.add_argument("--budget", default="20s", help="for each module")
     parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--keep", type=Path, help="folder that the suites are left in")
+    parser.add_argument("--keep", type=Path, help="folder in which the suites are kept")
     options = parser.parse_args(arguments)
     for goal in options.goals:
         for seed in range(options.seeds):

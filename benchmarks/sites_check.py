@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Hold the probes in C and in Python to be equal: the same search with either, on each subject of a set.
+"""Check that the probes in C and in Python agree: runs the same search with both, on each subject of a set.
 
     python benchmarks/sites_check.py --install results/subjects
     python benchmarks/sites_check.py --subjects results/subjects --set extra --executions 2000
 
-What the columns mean is in README.md of this folder.
+README.md in this folder explains the columns.
 """
 
 from __future__ import annotations
@@ -29,32 +29,32 @@ from fitgym.execution.executor import Limits
 from fitgym.instrument.trace import Trace
 
 FACTORIES = ("c", "python")
-FITNESS = ("branch", "direct_branch", "weak_mutation")  # so counts, distances, direct ones and infection are recorded
+FITNESS = ("branch", "direct_branch", "weak_mutation")  # records counts, distances, direct calls and infection
 POPULATION = 10
-# Fuel has to end every loop before the clock does, with the slower probes too; the clock is a matter of chance.
+# Fuel must end every loop before the clock does, even with the slower probes, because the clock is not deterministic.
 LIMITS = Limits(fuel=20_000, seconds=20.0)
 
 NAMES = ("failure", "fuel", "reached", "direct", "infected", "calls", "raised", "stops")
-"""All that a trace holds as long as no mutants are run."""
+"""The fields of a trace without mutants."""
 
 recorded = attrgetter(*NAMES)
 
 Seen = tuple[tuple[str, ...], tuple[Any, ...]]
-"""A test case, and what was recorded of it."""
+"""A test case and its recorded fields."""
 
 
 @dataclass
 class Row:
-    """One subject.
+    """The check of one subject.
 
     Attributes:
-        subject: as it is named.
+        subject: its name.
         executions: test cases of the search with each factory.
-        sites: sites that they reached.
-        failures: how many of them ended by what limit.
-        itself: what differs between two searches with one factory: then the subject looks at the time or the like, and
-            says nothing about the factories.
-        findings: what differs otherwise, and what could not be compared.
+        sites: number of reached sites.
+        failures: number of test cases that ended by each limit.
+        itself: differences between two searches with the same factory. Then the subject depends on the time, for
+            example, and cannot compare the factories.
+        findings: other differences, and failed comparisons.
     """
 
     subject: str
@@ -67,7 +67,7 @@ class Row:
 
 
 def searched(subject: str, folder: Path, seed: int, executions: int) -> list[Seen]:
-    """Every test case that a search executes with the factory of this process, and what was recorded of it."""
+    """Return every test case that a search executes with the factory of this process, with its recorded fields."""
     seen: list[Seen] = []
     with engine_on(subject, folder, seed=seed, limits=LIMITS, fitness=FITNESS, population=POPULATION) as engine:
         run = engine.executor.run
@@ -85,7 +85,7 @@ def searched(subject: str, folder: Path, seed: int, executions: int) -> list[See
 
 
 def check(subject: str, options: argparse.Namespace) -> Row:
-    """The same search with both factories."""
+    """Run the same search with both factories."""
     row, started = Row(subject), time.perf_counter()
     request = (subject, options.subjects.resolve(), options.seed, options.executions)
     try:
@@ -105,7 +105,7 @@ def check(subject: str, options: argparse.Namespace) -> Row:
 
 
 def differences(first: list[Seen], second: list[Seen]) -> list[str]:
-    """The first thing that is not the same, in words; all that follows is a consequence of it."""
+    """Describe the first difference; all later differences follow from it."""
     for number, (one, other) in enumerate(zip(first, second, strict=False)):
         if one[0] != other[0]:
             return [f"test case {number} is another one, so something was learnt that no trace shows"]
@@ -116,7 +116,7 @@ def differences(first: list[Seen], second: list[Seen]) -> list[str]:
 
 
 def table(rows: list[Row], options: argparse.Namespace) -> Table:
-    """The rows, and how many of them are as they should be."""
+    """Return a table of the rows, and the number of rows without findings."""
     shown = Table(title=f"{options.executions} executions, seed {options.seed}", title_justify="left")
     shown.add_column("subject", no_wrap=True)
     for name in ("C", "Python", "sites", "stopped", "s"):
@@ -136,12 +136,16 @@ def table(rows: list[Row], options: argparse.Namespace) -> Table:
 
 
 def main() -> int:
-    """Check all chosen subjects; exit code 1 if one differs or could not be searched."""
+    """Check all chosen subjects; the exit code is 1 if one differs or could not be searched."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--install", type=Path, metavar="DIR", help="install the pinned packages there first")
-    parser.add_argument("--subjects", type=Path, metavar="DIR", help="where they are (default: the --install folder)")
+    parser.add_argument("--install", type=Path, metavar="DIR", help="first install the pinned packages to this folder")
+    parser.add_argument(
+        "--subjects", type=Path, metavar="DIR", help="folder of the installed packages (default: the --install folder)"
+    )
     parser.add_argument("--set", default="core", choices=["core", "extra", "large"])
-    parser.add_argument("--only", action="append", default=[], metavar="PART", help="subjects with this in their name")
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="PART", help="only subjects whose name contains this part"
+    )
     parser.add_argument("--executions", type=int, default=500, help="of each search")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()

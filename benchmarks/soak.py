@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Soak: generate, train, evaluate, study, kill and resume on random subjects, for as long as told.
+"""Soak test: generate, train, evaluate, study, kill and resume on random subjects for a given time.
 
     python benchmarks/soak.py --minutes 120       # the two hours of a release
     python benchmarks/soak.py --minutes 1440      # a day, before a version that changes workers
     python benchmarks/soak.py --minutes 5 --seed 3 --json soak.json
 
-Every round runs a few commands in a new folder, and every tenth round has a subject that does harm. A round has a finding
-if a command prints a traceback, exceeds its time limit, ends with an unexpected exit code, leaves a process or a
-temporary folder behind, or writes a record that `fitgym validate` does not confirm. Beside the rounds one process plays
-episodes all the time; its memory must be flat. The exit code is 1 if anything was found. Linux only.
+Every round runs a few commands in a new folder; every tenth round uses a hostile subject. A round has a finding if a
+command prints a traceback, exceeds its time limit, ends with an unexpected exit code, leaves a process or a temporary
+folder behind, or writes a record that `fitgym validate` does not confirm. In parallel, one process plays episodes all
+the time; its memory must not grow. The exit code is 1 if there was any finding. Linux only.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from hostile_subjects import MARK, PR_SET_CHILD_SUBREAPER, descendants, reap
 
 ROOT = Path(__file__).parents[1]
 EVERY_HOSTILE = 10
-"""Every so many rounds the subject does harm."""
+"""Every this many rounds the subject is hostile."""
 
 LIMIT_S = 300.0
 """Seconds after which a command counts as hanging; the longest takes about 40 on an idle machine."""
@@ -69,7 +69,7 @@ HOSTILE = {
     "prints": "import os\ndef f(n: int) -> int:\n    for fd in range(3, 64):\n        try:\n            os.write(fd, b'x' * 4096)\n"
     "        except OSError:\n            pass\n    return n\n",
 }
-"""Small modules that do harm when a function is called with a suitable number."""
+"""Small hostile modules: a suitable number as argument triggers the damage."""
 
 
 @dataclass(slots=True)
@@ -78,11 +78,11 @@ class Round:
 
     Attributes:
         number: from 0.
-        kind: what was run, one of `KINDS`, or `hostile`.
-        subject: on what.
+        kind: one of `KINDS`, or `hostile`.
+        subject: the module under test.
         seconds: wall time.
         memory_mb: largest resident set of a command's main process.
-        findings: what is wrong, one sentence each.
+        findings: problems, one sentence each.
     """
 
     number: int
@@ -98,7 +98,7 @@ class Place:
 
     Args:
         folder: an empty folder.
-        round: takes up what is found.
+        round: collects the findings.
         rng: draws the times of kills, and programs.
     """
 
@@ -129,7 +129,7 @@ class Place:
         return code
 
     def kill(self, *arguments: str, latest_s: float) -> None:
-        """Start `fitgym`, and kill it after a random time."""
+        """Start `fitgym` and kill it after a random time."""
         with self._started(arguments) as (process, _):
             self._wait(process, self.rng.uniform(0.2, latest_s))
             process.send_signal(signal.SIGKILL)
@@ -137,7 +137,7 @@ class Place:
 
     @contextmanager
     def _started(self, arguments: Sequence[str]) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
-        """A running command, with the file of its output; afterwards, look for what it left."""
+        """Start a command with its output in a file; afterwards, check what it left behind."""
         output = self.work / "output.txt"
         before = set(descendants(self._mark))
         with open(output, "wb") as out:
@@ -155,14 +155,14 @@ class Place:
                 os.kill(pid, signal.SIGKILL)
 
     def swept(self) -> None:
-        """Look for temporary files that the next run does not clear away."""
+        """Check for temporary files that the next run does not remove."""
         sweep = "from fitgym.sandbox.folder import sweep; sweep()"
         subprocess.run([sys.executable, "-c", sweep], env=self._environment, check=True)
         for name in sorted(os.listdir(self._temporary)):
             self._find(f"left among the temporary files: {name}")
 
     def _wait(self, process: subprocess.Popen[bytes], limit_s: float) -> int | None:
-        """The exit code, None if it still runs after so many seconds; meanwhile watch its memory."""
+        """Return the exit code, None if it still runs after `limit_s` seconds; meanwhile record its memory."""
         end = time.monotonic() + limit_s
         while (code := process.poll()) is None and time.monotonic() < end:
             self._round.memory_mb = max(self._round.memory_mb, _memory_mb(process.pid))
@@ -219,7 +219,7 @@ KINDS: dict[str, Callable[[Place, str], None]] = {
 
 
 def _hostile(place: Place, subject: str) -> None:
-    # 1: no test case ended, so nothing was exported.
+    # 1: no test case finished, so nothing was exported.
     place.run("generate", subject, "--budget", "150x", "--goal", "coverage", "--output", "made", expected=(0, 1))
 
 
@@ -256,7 +256,7 @@ def _program(rng: random.Random) -> str:
 
 
 def episodes(seed: int, told: Connection) -> None:
-    """Play episodes on drawn programs until the other side closes; after each, tell the memory of this process in MB."""
+    """Play episodes on drawn programs until the other side closes; sends this process's memory in MB after each."""
     import gymnasium
 
     import fitgym.envs  # noqa: F401  (registers the environments)
@@ -276,7 +276,10 @@ def episodes(seed: int, told: Connection) -> None:
 
 
 def growth(memory: Sequence[float]) -> float:
-    """Median of the last quarter over the median of the second; the first is left out because caches fill. 1.0 if short."""
+    """Return the median of the last quarter over that of the second quarter; 1.0 for few samples.
+
+    The first quarter is left out because caches fill.
+    """
     quarter = len(memory) // 4
     return median(memory[-quarter:]) / median(memory[quarter : 2 * quarter]) if quarter else 1.0
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""How fast is fitgym, and how far from the speed of bare calls? Ratios, side by side, in one run.
+"""How fast is fitgym, compared with bare calls? Measures ratios side by side in one run.
 
-    python benchmarks/speed.py                      everything, about an hour, on a machine that does nothing else
+    python benchmarks/speed.py                      everything, about an hour, on an idle machine
     python benchmarks/speed.py --quick              a first impression in about two minutes
     python benchmarks/speed.py --only collection    one question; `--list` names them
-    python benchmarks/speed.py --subject numeric    on one subject, where a question has several
+    python benchmarks/speed.py --subject numeric    on one subject, for questions with several
 
-What the figures mean, and what could mislead, is in README.md of this folder.
+README.md in this folder explains the figures and their pitfalls.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ QUESTIONS = (
 
 
 def machine() -> dict[str, Any]:
-    """What the figures were measured on."""
+    """Return a description of the machine."""
     model = platform.processor()
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
@@ -70,7 +70,7 @@ def machine() -> dict[str, Any]:
 
 
 def ask(name: str, settings: Settings) -> Answer:
-    """The answer to one question, or a note that there is none."""
+    """Return the answer to one question, or a note that there is none."""
     try:
         return apart(_answer, name, settings)
     except Exception as error:
@@ -94,13 +94,17 @@ def show(table: Table) -> None:
 
 
 def arguments(given: Sequence[str] | None) -> argparse.Namespace:
-    """What was asked for on the command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="few repeats of little; figures are only an impression")
+    parser.add_argument(
+        "--quick", action="store_true", help="few, short repeats; the figures are only a first impression"
+    )
     parser.add_argument("--only", nargs="+", choices=QUESTIONS, metavar="QUESTION", default=list(QUESTIONS))
-    parser.add_argument("--list", action="store_true", help="name the questions and end")
-    parser.add_argument("--subject", nargs="+", default=[], metavar="PART", help="those with this part in their name")
-    parser.add_argument("--minutes", type=float, help="how long memory is watched (default: 10, quick: 0.2)")
+    parser.add_argument("--list", action="store_true", help="list the questions and exit")
+    parser.add_argument(
+        "--subject", nargs="+", default=[], metavar="PART", help="only subjects whose name contains this part"
+    )
+    parser.add_argument("--minutes", type=float, help="duration of the memory measurement (default: 10, quick: 0.2)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--no-peers", action="store_true", help="measure fitgym only")
     parser.add_argument("--results", type=Path, default=HERE.parent / "results" / "speed", metavar="DIR")
@@ -109,7 +113,7 @@ def arguments(given: Sequence[str] | None) -> argparse.Namespace:
 
 
 def main(given: Sequence[str] | None = None) -> int:
-    """0 if every target that was measured is met, 1 otherwise."""
+    """Return 0 if every measured target is met, 1 otherwise."""
     options = arguments(given)
     if options.list:
         print(*QUESTIONS, sep="\n")

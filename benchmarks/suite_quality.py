@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Suites of fitgym and of Pynguin for the same modules, judged from outside by what a reviewer would ask.
+"""Compares suites of fitgym and of Pynguin for the same modules, from outside, by a reviewer's criteria.
 
     python benchmarks/suite_quality.py --install results/subjects                     # about half an hour
     python benchmarks/suite_quality.py --subjects results/subjects --only semver --mutants 20
 
-What the columns mean is in README.md of this folder.
+README.md in this folder explains the columns.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ from fitgym.subject.source import locate
 
 MODULES = HERE / "quality_subjects.txt"
 TOOLS = ("fitgym", "pynguin")
-RUNS = 5  # on the unchanged module
+RUNS = 5  # number of runs on the unchanged module
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What can be read off one test function.
+    """The static properties of one test function.
 
     Attributes:
-        statements: in its body, those inside of blocks too.
+        statements: in its body, including nested blocks.
         checks: it has an `assert`, or expects an exception with `raises`.
         expected_failure: it is marked `xfail`.
     """
@@ -58,9 +58,9 @@ class Row:
     """One suite.
 
     Attributes:
-        failing: tests that do not pass each time on the unchanged module; they are left out of the mutation score.
+        failing: tests that do not always pass on the unchanged module; the mutation score leaves them out.
         killed, mutants: of the sample that both suites were run on.
-        load: of the machine when generating began, processes waiting for a core.
+        load: number of processes waiting for a core when generation began.
         problem: why there is no suite, "" if there is one.
     """
 
@@ -81,17 +81,17 @@ class Row:
 
     @property
     def score(self) -> float:
-        """Share of the mutants that the suite notices; 0 without a suite."""
+        """Share of the mutants that the suite detects; 0 without a suite."""
         return self.killed / self.mutants if self.mutants else 0.0
 
     @property
     def length(self) -> float:
-        """Mean statements of a test."""
+        """Mean number of statements per test."""
         return self.statements / max(1, self.tests)
 
 
 def shapes(text: str) -> list[Shape]:
-    """The test functions of a file, in its order."""
+    """Return the test functions of a file, in order."""
     return [_shape(function) for function in _test_functions(ast.parse(text))]
 
 
@@ -114,7 +114,7 @@ def _shape(function: ast.FunctionDef | ast.AsyncFunctionDef) -> Shape:
 
 
 def generate(tool: str, module: str, folder: Path, env: dict[str, str], options: argparse.Namespace) -> Path | str:
-    """The suite that a tool writes for a module, or why there is none."""
+    """Return the suite that a tool writes for a module, or the reason why there is none."""
     for stale in folder.rglob("test_*.py"):
         stale.unlink()
     length = seconds(options.budget)
@@ -129,7 +129,7 @@ def generate(tool: str, module: str, folder: Path, env: dict[str, str], options:
         command += ["--seed", str(options.seed), "--algorithm", options.algorithm, "--no-rich"]
         command += ["--assertion-generation", options.assertions]
         env = env | {"PYNGUIN_DANGER_AWARE": "1", "PYTHONHASHSEED": "0"}
-        del env["PYTHONPATH"]  # Pynguin extends the path itself, and has packages of its own that are older there
+        del env["PYTHONPATH"]  # Pynguin extends the path itself, and its own packages are older
     done = run(command, env, folder, 10 * length + 120)
     (folder / "output.txt").write_text(done.stdout + done.stderr, "utf-8")
     found = sorted(path for path in folder.glob("suite/test_*.py") if "crash" not in path.name)
@@ -140,9 +140,9 @@ def generate(tool: str, module: str, folder: Path, env: dict[str, str], options:
 
 
 def measure(tool: str, module: str, options: argparse.Namespace) -> tuple[Row, Path | None]:
-    """Generate, read the file, run it on the unchanged module; the row without its score, and the suite to score.
+    """Generate, read the file and run it on the unchanged module. Returns the row without score, and the suite.
 
-    Tests that do not pass each time on the unchanged module are not in the suite that is scored.
+    Tests that do not always pass on the unchanged module are removed from the suite that is scored.
     """
     folder = (options.results / f"{module}-{options.seed}" / tool).resolve()
     folder.mkdir(parents=True, exist_ok=True)
@@ -174,7 +174,7 @@ def measure(tool: str, module: str, options: argparse.Namespace) -> tuple[Row, P
 
 
 def without(text: str, names: set[str]) -> str:
-    """A test file without the test functions of these names."""
+    """Return a test file without the test functions of these names."""
     lines = text.splitlines(keepends=True)
     for function in reversed(list(_test_functions(ast.parse(text)))):
         if function.name in names:
@@ -191,7 +191,9 @@ def score(made: Sequence[tuple[Row, Path | None]], options: argparse.Namespace) 
             continue
         with tempfile.TemporaryDirectory(prefix="suite_quality_") as name:
             scratch = Path(name)
-            env = environment(options.subjects, scratch) | {"MUTATED_LATE": "1"}  # Pynguin's patch `random` before
+            env = environment(options.subjects, scratch) | {
+                "MUTATED_LATE": "1"
+            }  # Pynguin's suites first patch `random`
             check = Check(locate(row.module, options.subjects), suite, scratch, env)
             try:
                 _, limit = limit_of(check, forked=True)
@@ -204,7 +206,7 @@ def score(made: Sequence[tuple[Row, Path | None]], options: argparse.Namespace) 
 
 
 def table(rows: Sequence[Row], options: argparse.Namespace) -> Table:
-    """A line for each suite, and one for all suites of each tool."""
+    """Return a line for each suite, and one for all suites of each tool."""
     title = (
         f"{options.budget} each, fitgym --goal {options.goal}, at most {options.mutants} mutants of cosmic-ray a module"
     )
@@ -237,8 +239,10 @@ def table(rows: Sequence[Row], options: argparse.Namespace) -> Table:
 
 
 def summary(rows: Sequence[Row]) -> dict[str, dict[str, Any]]:
-    """For each tool the mean score of the modules of which every suite could be scored, and shares and mean length over
-    all of its tests."""
+    """Return for each tool the mean score, and shares and mean length over all of its tests.
+
+    The mean is over the modules of which every suite could be scored.
+    """
     found = {}
     unscored = {row.module for row in rows if row.problem}
     for tool in TOOLS:
@@ -259,11 +263,15 @@ def summary(rows: Sequence[Row]) -> dict[str, dict[str, Any]]:
 
 
 def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
-    """What was asked for on the command line."""
+    """Parse the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--install", type=Path, metavar="DIR", help="install the pinned packages there first")
-    parser.add_argument("--subjects", type=Path, metavar="DIR", help="where they are (default: the --install folder)")
-    parser.add_argument("--only", action="append", default=[], metavar="PART", help="modules whose name has this part")
+    parser.add_argument("--install", type=Path, metavar="DIR", help="first install the pinned packages to this folder")
+    parser.add_argument(
+        "--subjects", type=Path, metavar="DIR", help="folder of the installed packages (default: the --install folder)"
+    )
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="PART", help="only modules whose name contains this part"
+    )
     parser.add_argument("--tools", nargs="+", default=TOOLS, choices=TOOLS)
     parser.add_argument("--budget", default="30s", help="of both, in seconds; Pynguin has its assertions on top")
     parser.add_argument("--goal", default="coverage", help="of fitgym")
@@ -271,11 +279,21 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--algorithm", default="DYNAMOSA", help="of Pynguin")
     parser.add_argument("--assertions", default="MUTATION_ANALYSIS", help="of Pynguin")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--mutants", type=int, default=200, help="at most so many of a module, evenly chosen; 0: all")
-    parser.add_argument("--jobs", type=int, default=1, help="mutants run at the same time; generated is one at a time")
-    parser.add_argument("--peers", type=Path, default=Path("results/peers"), metavar="DIR", help="where to put Pynguin")
+    parser.add_argument("--mutants", type=int, default=200, help="largest number per module, evenly chosen; 0: all")
+    parser.add_argument("--jobs", type=int, default=1, help="mutants at the same time; generation runs one at a time")
     parser.add_argument(
-        "--tool-env", type=Path, default=Path("results/cosmic_ray"), metavar="DIR", help="where to put cosmic-ray"
+        "--peers",
+        type=Path,
+        default=Path("results/peers"),
+        metavar="DIR",
+        help="folder for the installation of Pynguin",
+    )
+    parser.add_argument(
+        "--tool-env",
+        type=Path,
+        default=Path("results/cosmic_ray"),
+        metavar="DIR",
+        help="folder for the installation of cosmic-ray",
     )
     parser.add_argument("--results", type=Path, default=Path("results/quality"), metavar="DIR")
     options = parser.parse_args(given)
@@ -284,7 +302,7 @@ def arguments(given: Sequence[str] | None = None) -> argparse.Namespace:
 
 
 def main(given: Sequence[str] | None = None) -> int:
-    """0 if every suite could be scored, 1 otherwise."""
+    """Return 0 if every suite could be scored, 1 otherwise."""
     options, console = arguments(given), Console(width=None if sys.stdout.isatty() else 140)
     if options.install:
         install(options.install)

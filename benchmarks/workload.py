@@ -1,8 +1,8 @@
-"""Workloads: fixed tests for seven subjects, as plain data, that every way of collecting runs alike.
+"""Workloads: fixed tests for seven subjects, as plain data, which every collector runs in the same way.
 
-A file of `workloads/` holds for each module that it uses one text: a line is a test, its calls are separated by `;`, and
-the names in it are those of the module. A test ends at its first exception. Any Python can read this file: it needs the
-standard library only, and no fitgym.
+A file of `workloads/` has one text for each module that it uses. Each line is a test; its calls are separated by `;`,
+and its names are those of the module. A test ends at its first exception. Any Python can read this file, because it
+needs only the standard library, not fitgym.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ __all__ = ["SUBJECTS", "Part", "bundled", "calls", "compiled", "look_in", "modul
 SUBJECTS = ("string_utils", "packaging", "sortedcontainers", "docstring_parser", "tomli", "semver", "numeric")
 
 BUNDLED = Path(__file__).resolve().parent / "bundled"
-"""Subjects that come with the benchmarks."""
+"""Subjects that are part of the benchmarks."""
 
 Test = Callable[[], object]
 
@@ -32,7 +32,7 @@ class Part:
     """The tests of one module.
 
     Attributes:
-        module: the name it is imported by; data is collected for this module only, as in a search.
+        module: its import name; data is collected for this module only, as in a search.
         tests: one text each.
     """
 
@@ -41,23 +41,23 @@ class Part:
 
 
 def bundled() -> list[str]:
-    """The names of the subjects that need no installing."""
+    """Return the names of the subjects that need no installation."""
     return [path.stem for path in BUNDLED.glob("*.py")]
 
 
 def parts(subject: str) -> list[Part]:
-    """The workload of a subject, by module."""
+    """Return the workload of a subject, by module."""
     texts: dict[str, str] = importlib.import_module(f"workloads.{subject}").PARTS
     return [Part(module, tuple(text.strip().splitlines())) for module, text in texts.items()]
 
 
 def calls(test: str) -> int:
-    """How many statements a test has; each is one call, one operator or one attribute."""
+    """Return the number of statements of a test; each is one call, one operator or one attribute."""
     return len(ast.parse(test).body)
 
 
 def source_of(module: str) -> tuple[str, str]:
-    """Source text and file of a module, which is not imported; the packages around it are."""
+    """Return source text and file of a module without importing it; its packages are imported."""
     spec = importlib.util.find_spec(module)
     if spec is None or spec.origin is None:
         raise ModuleNotFoundError(f"no module named '{module}'")
@@ -65,9 +65,9 @@ def source_of(module: str) -> tuple[str, str]:
 
 
 def module_from(code: CodeType, name: str) -> ModuleType:
-    """A module made by running `code`; it never appears in `sys.modules`, so that several copies can stand side by side.
+    """Return a module made by running `code`, without `sys.modules`, so that several copies can exist.
 
-    The plain module is imported first, because code that looks itself up (`dataclasses` does) must find something.
+    The plain module is imported first, because some code looks up its own module, such as `dataclasses`.
     """
     plain = importlib.import_module(name)
     module = ModuleType(name)
@@ -77,7 +77,7 @@ def module_from(code: CodeType, name: str) -> ModuleType:
 
 
 def compiled(part: Part, module: ModuleType) -> list[Test]:
-    """The tests of a part as functions without arguments that use this copy of the module."""
+    """Return the tests of a part as functions without arguments that use this copy of the module."""
     tests: list[Test] = []
     for number, text in enumerate(part.tests):
         namespace: dict[str, Any] = dict(module.__dict__)
@@ -87,7 +87,7 @@ def compiled(part: Part, module: ModuleType) -> list[Test]:
 
 
 def run(tests: list[Test]) -> None:
-    """Every test once, to its end or its first exception."""
+    """Run every test once, to its end or its first exception."""
     for test in tests:
         try:  # noqa: SIM105  (suppress() costs as much as a small test)
             test()
@@ -96,7 +96,7 @@ def run(tests: list[Test]) -> None:
 
 
 def look_in(folder: str | Path) -> None:
-    """Import subjects from this folder and from the bundled ones, before any other of the same name."""
+    """Import subjects from this folder and from the bundled ones before any other of the same name."""
     for entry in (str(BUNDLED), str(folder)):
         if entry in sys.path:
             sys.path.remove(entry)

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""A demonstration in about half a minute: tests for a module of the standard library, and what they are worth.
+"""A demonstration in about half a minute: tests for a module of the standard library, and their measured coverage.
 
-A search writes a pytest suite. The suite then runs in a fresh interpreter without fitgym, where coverage.py measures it.
-The demonstration prints one of the tests, writes a page that plays the search step by step, and says what to try next.
+A search writes a pytest suite. The suite then runs in a fresh interpreter without fitgym, where coverage.py measures
+it. The demonstration prints one of the tests, writes a page that plays the search step by step, and suggests what to
+try next.
 
     python examples/demo.py [SUBJECT] [BUDGET] [SEED]
 """
@@ -40,14 +41,14 @@ Counts = tuple[int, int]
 
 @dataclass(frozen=True)
 class Coverage:
-    """What coverage.py counts in the file of the subject."""
+    """The counts of coverage.py for the file of the subject."""
 
     lines: Counts
     branches: Counts
 
 
 def coverage(subject: str, *command: str) -> tuple[Coverage, subprocess.CompletedProcess[str]]:
-    """Run a command of Python under coverage.py in a fresh interpreter; what it covers, and how it ended."""
+    """Run Python under coverage.py in a fresh interpreter; return its coverage and how it ended."""
     spec = importlib.util.find_spec(subject.partition(":")[0])
     assert spec is not None and spec.origin is not None
     data, report = OUTPUT / ".coverage", OUTPUT / "coverage.json"
@@ -73,7 +74,7 @@ def coverage(subject: str, *command: str) -> tuple[Coverage, subprocess.Complete
 
 
 def results(imported: Coverage, suite: Coverage, record: dict[str, Any]) -> Table:
-    """What the suite covers, beside a program that only imports the subject."""
+    """The coverage of the suite, and of a program that only imports the subject."""
     table = Table(pad_edge=False, box=None, padding=(0, 3, 0, 0))
     for heading in ("", "import alone", "with the generated tests"):
         table.add_column(heading, justify="right" if heading else "left")
@@ -90,7 +91,7 @@ def results(imported: Coverage, suite: Coverage, record: dict[str, Any]) -> Tabl
 
 
 def example(source: str) -> str:
-    """A test of the suite to print: of those with short lines and at most ten of them, the longest."""
+    """Return a test of the suite to print: the longest of those with short lines and at most ten of them."""
     functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
     lines = source.splitlines()
     texts = ["\n".join(lines[node.lineno - 1 : node.end_lineno]) for node in functions if node.name.startswith("test_")]
@@ -99,7 +100,7 @@ def example(source: str) -> str:
 
 
 def main() -> int:
-    """0 if the suite passes and covers what the record says, 1 otherwise, 2 for a subject that cannot be used."""
+    """Return 0 if the suite passes and its coverage matches the record, 1 otherwise, 2 for an unusable subject."""
     subject, budget, seed = (*sys.argv[1:], *(SUBJECT, BUDGET, str(SEED))[len(sys.argv) - 1 :])[:3]
     console = Console(highlight=False, soft_wrap=True)
     console.print(f"[bold]1. A search writes tests for {subject}[/bold] (budget {budget}, seed {seed})\n")

@@ -1,25 +1,25 @@
 #!/usr/bin/env python3
-"""Deep Q-learning from torch alone, to be read from top to bottom: what the agent `dqn` gets from a library, in one file.
+"""Deep Q-learning with torch alone, to read from top to bottom: the agent `dqn`, without a library, in one file.
 
-    python examples/dqn.py                 learns the toy environment, some 20 seconds, and says how near it came to the best
+    python examples/dqn.py                 learns the toy environment in about 20 seconds; compares with the best return
     python examples/dqn.py --steps 60000 --seed 1
 
-The idea. Q(s, a) is what is to be earned from state s on if action a is taken now and the best ones afterwards. If Q were
-known, acting would be easy: take the action with the largest value. It is not known, but it has to agree with itself:
+The idea: Q(s, a) is the return from state s if the agent takes action a now and the best actions afterwards. If Q were
+known, acting would be easy: take the action with the largest value. Q is unknown, but it must satisfy
 
     Q(s, a) = r + gamma * max over a' of Q(s', a')                                (Bellman's optimality equation)
 
-so a network is fitted to the right side, step by step. Three things keep that from running away with itself:
+So a network is fitted to the right side, step by step. Three things keep this stable:
 
-* a memory: steps that follow each other are much alike, so batches are drawn from many past ones;
-* a second, older copy of the network for the right side, so that the aim does not move with every correction;
-* exploration: with probability epsilon the action is a random one, often at first, rarely in the end.
+* a memory: consecutive steps are very similar, so batches are drawn from many past steps;
+* a second, older copy of the network for the right side, so that the target does not move with every update;
+* exploration: with probability epsilon the action is random, often at first, rarely in the end.
 
 References:
     Mnih et al. 2015, Human-level control through deep reinforcement learning.
-    van Hasselt, Guez and Silver 2016, Deep Reinforcement Learning with Double Q-learning: the network chooses the best next
-    action, the older copy says what it is worth; with one network for both, the largest value is mostly one that errs
-    upwards.
+    van Hasselt, Guez and Silver 2016, Deep Reinforcement Learning with Double Q-learning: the network chooses the best
+    next action, the older copy estimates its value. With one network for both, the largest value is mostly an
+    overestimate.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ from fitgym.envs.toy import optimum
 
 
 class Step(NamedTuple):
-    """One step as it is remembered."""
+    """One step in the memory."""
 
     observation: NDArray[np.float32]
     action: int
     reward: float
     following: NDArray[np.float32]
-    allowed: NDArray[np.bool_]  # actions in the following state
-    ended: bool  # nothing is to be earned in the following state
+    allowed: NDArray[np.bool_]  # allowed actions in the following state
+    ended: bool  # the following state has no further reward
 
 
 class DQN:
@@ -56,14 +56,14 @@ class DQN:
 
     Args:
         n_inputs: entries of an observation.
-        n_actions: how many actions there are.
+        n_actions: number of actions.
         hidden: units of each hidden layer.
-        gamma: discount of what is earned a step later, in [0, 1].
+        gamma: discount of a reward one step later, in [0, 1].
         learning_rate: of the optimiser Adam.
-        memory: steps that are remembered; the oldest are forgotten first.
-        batch: steps that are drawn for one correction.
-        every: steps between two corrections.
-        copied: corrections until the older copy is renewed.
+        memory: size of the memory in steps; the oldest are dropped first.
+        batch: steps drawn for one update.
+        every: steps between two updates.
+        copied: updates until the older copy is renewed.
         seed: of the network's first weights and of all draws.
     """
 
@@ -92,7 +92,7 @@ class DQN:
         self.seen = self.corrections = 0
 
     def act(self, observation: NDArray[np.float32], allowed: NDArray[np.bool_], epsilon: float = 0.0) -> int:
-        """The allowed action with the largest value, or with probability `epsilon` any allowed one."""
+        """Return the allowed action with the largest value, or with probability `epsilon` any allowed one."""
         if self.chance.random() < epsilon:
             return int(self.chance.choice(np.flatnonzero(allowed).tolist()))
         with torch.no_grad():
@@ -100,14 +100,14 @@ class DQN:
         return int(np.where(allowed, values, -np.inf).argmax())
 
     def remember(self, step: Step) -> None:
-        """Keep a step; every few of them correct the network."""
+        """Store a step; update the network every few steps."""
         self.memory.append(step)
         self.seen += 1
         if self.seen % self.every == 0 and len(self.memory) >= self.batch:
             self.correct()
 
     def correct(self) -> float:
-        """Bring the network nearer to what the Bellman equation asks for on one batch; the loss before that."""
+        """Update the network towards the right side of Bellman's equation on one batch; return the loss before."""
         drawn = self.chance.sample(self.memory, self.batch)
         observations, actions, rewards, followings, allowed, ended = (
             torch.as_tensor(np.array(column)) for column in zip(*drawn, strict=True)
@@ -137,12 +137,12 @@ def _layers(n_inputs: int, hidden: int, n_outputs: int) -> nn.Sequential:
 def train(
     agent: DQN, env: gymnasium.Env[Any, Any], steps: int, *, explore: float = 0.5, least: float = 0.02, seed: int = 0
 ) -> list[float]:
-    """Act and learn for so many steps; the return of every episode that ended.
+    """Act and learn for so many steps; return the return of every finished episode.
 
     Args:
         agent: learns.
-        env: any environment of fitgym, or another with `Discrete` actions and numbers to see.
-        steps: how many.
+        env: any environment of fitgym, or another with `Discrete` actions and numeric observations.
+        steps: number of steps.
         explore: share of the steps in which epsilon falls from 1 to `least`.
         least: epsilon afterwards.
         seed: of the first `env.reset`.
@@ -164,7 +164,7 @@ def train(
 
 
 def evaluate(agent: DQN, env: gymnasium.Env[Any, Any], seed: int = 0) -> float:
-    """The return of one episode without exploration."""
+    """Return the return of one episode without exploration."""
     observation, info = env.reset(seed=seed)
     earned, ended = 0.0, False
     while not ended:
@@ -176,18 +176,18 @@ def evaluate(agent: DQN, env: gymnasium.Env[Any, Any], seed: int = 0) -> float:
 
 
 def _allowed(env: gymnasium.Env[Any, Any], info: dict[str, Any]) -> NDArray[np.bool_]:
-    """Which actions may be taken: some environments say so, in others all may."""
+    """Return which actions are allowed: some environments provide a mask, in others all are."""
     mask = info.get("action_mask")
     return np.ones(env.action_space.n, bool) if mask is None else np.asarray(mask, bool)  # type: ignore[attr-defined]
 
 
 def main() -> None:
-    """Learn the toy and compare with the best return that there is."""
+    """Learn the toy environment and compare with the best possible return."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--steps", type=int, default=40_000)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    torch.set_num_threads(1)  # so small a network gains nothing from more
+    torch.set_num_threads(1)  # such a small network gains nothing from more threads
     env = gymnasium.make("fitgym/Toy-v0")
     agent = DQN(env.observation_space.shape[0], env.action_space.n, seed=options.seed)  # type: ignore[attr-defined, index]
     returns = train(agent, env, options.steps, seed=options.seed)

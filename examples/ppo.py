@@ -1,11 +1,11 @@
-"""PPO in one file, for any registered environment with Discrete actions: everything that happens is on this page.
+"""PPO in one file, for any registered environment with Discrete actions: the whole algorithm is on this page.
 
     pip install torch==2.13.0 && pip install -e .
     python examples/ppo.py --env-id fitgym/Landscapes-v0 --num-envs 64 --total-timesteps 400000
     python examples/ppo.py --env-id fitgym/Programs-v0 --num-envs 4 --num-steps 120 --total-timesteps 60000
 
-It prints a line for each update: steps, mean return of the episodes that ended, steps a second. At the end the policy
-plays tasks of the test split, once as it is and once with an observation of zeros.
+It prints a line for each update: steps, mean return of the finished episodes, steps per second. At the end the policy
+plays tasks of the test split, once as usual and once with an observation of zeros.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class ActorCritic(nn.Module):
         self.critic = network(1, 1.0)
 
     def policy(self, observations: torch.Tensor) -> Categorical:
-        """The distribution of actions."""
+        """Return the distribution of actions."""
         return Categorical(logits=self.actor(observations))
 
     def value(self, observations: torch.Tensor) -> torch.Tensor:
@@ -50,7 +50,7 @@ class ActorCritic(nn.Module):
 
 
 def train(options: argparse.Namespace) -> ActorCritic:
-    """Collect, estimate advantages, improve; again until there are enough steps."""
+    """Collect steps, estimate advantages and improve the policy, until there are enough steps."""
     torch.manual_seed(options.seed)
     torch.set_num_threads(1)
     envs = gymnasium.make_vec(options.env_id, num_envs=options.num_envs, **options.vector)
@@ -59,7 +59,7 @@ def train(options: argparse.Namespace) -> ActorCritic:
     optimiser = torch.optim.Adam(model.parameters(), lr=options.learning_rate, eps=1e-5)
     n, t = options.num_envs, options.num_steps
     returns, current = deque(maxlen=200), np.zeros(n)
-    begins = np.zeros(n, dtype=bool)  # this step only begins a new episode: its action was ignored
+    begins = np.zeros(n, dtype=bool)  # steps that only begin a new episode: their action was ignored
     started, steps = time.perf_counter(), 0
     while steps < options.total_timesteps:
         seen = torch.zeros((t, n, observations.shape[1]))
@@ -102,7 +102,7 @@ def improve(
     options: argparse.Namespace,
     *collected: torch.Tensor,
 ) -> None:
-    """Some epochs of clipped updates on what was collected; steps that only began an episode are left out."""
+    """Run some epochs of clipped updates on the collected steps, without steps that only began an episode."""
     *kept, real = (part.flatten(0, 1) for part in collected)
     chosen = real > 0.5
     seen, actions, log_probs, advantages, targets = (part[chosen] for part in kept)
@@ -124,7 +124,7 @@ def improve(
 
 
 def score(model: ActorCritic, options: argparse.Namespace, *, blank: bool) -> float:
-    """The mean return on test tasks, one episode each."""
+    """Return the mean return on test tasks, one episode each."""
     env = gymnasium.make(options.env_id)
     torch.manual_seed(options.seed)
     found = []

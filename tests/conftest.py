@@ -1,4 +1,4 @@
-"""What pytest gives to any test that asks for it."""
+"""Fixtures and settings for all tests."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 from hypothesis import settings
 
-# How long an example takes is up to the machine and to what else it does.
+# The duration of an example depends on the machine and its load.
 settings.register_profile("unhurried", deadline=None)
 settings.load_profile("unhurried")
 settings.register_profile("few", max_examples=10)
@@ -18,14 +18,14 @@ NO_PLUGINS = "PYTEST_DISABLE_PLUGIN_AUTOLOAD"
 
 
 def pytest_collection_finish() -> None:
-    """Thousands of tests that were collected are no garbage, and looking through them takes a third of a second."""
+    """Freeze the collected tests: scanning thousands of them takes the collector a third of a second."""
     gc.collect()
     gc.freeze()
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
-    """Put what a finished file leaves behind out of the sight of the collector: some tests have it look through all."""
+    """Freeze the objects that a finished file leaves, because some tests make the collector scan everything."""
     if nextitem is None or nextitem.path != item.path:
         gc.collect()
         gc.freeze()
@@ -33,7 +33,7 @@ def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> 
 
 @pytest.fixture(autouse=True, scope="session")
 def _logs_of_others(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Models that tests make with Stable-Baselines3 itself write their logs here, not to a folder that stays."""
+    """Send the logs of models made with Stable-Baselines3 itself to a temporary folder."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SB3_LOGDIR", str(tmp_path_factory.mktemp("logs")))
         yield
@@ -55,7 +55,7 @@ def _plugins(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(params=["python", "c"])
 def sites(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Runs the test once with each factory of probes, wherever a recorder is made."""
+    """Run the test once with each factory of probes, for every recorder that it makes."""
     # Not at the top: the exported suite among the golden files is run where fitgym cannot be imported.
     from fitgym.instrument.factories import missing
 

@@ -1,4 +1,4 @@
-"""Predictions, exercises and quizzes answer whatever a reader writes with a sentence."""
+"""Predictions, exercises and quizzes answer any input with a sentence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lessons are listed, handed out to students, and graded."""
+"""Lessons are listed, distributed to students, and graded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The demonstration: which test it prints, and that it comes to its end within a minute."""
+"""The demonstration: the test that it prints, and its end within a minute."""
 
 from __future__ import annotations
 

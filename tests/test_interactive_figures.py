@@ -1,4 +1,4 @@
-"""The figures of the site that can be touched: their colours, that they need no network, and what they do in a browser."""
+"""The interactive figures of the site: colours, no network access, and behaviour in a browser."""
 
 from __future__ import annotations
 

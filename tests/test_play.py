@@ -1,4 +1,4 @@
-"""Playing: the game, the server that shows it to one person only, the command, and a real browser."""
+"""Playing: the game, its private server, the command, and a real browser."""
 
 from __future__ import annotations
 

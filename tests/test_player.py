@@ -1,4 +1,4 @@
-"""The player: what a film holds, and the page that plays it in a browser."""
+"""The player: the content of a film, and the page that plays it in a browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions that end, hang or overfill the process that calls them, and one that does nothing of the kind."""
+"""Functions that end, hang or overfill the process that calls them, and one harmless function."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ def calm(n: int) -> int:
 
 
 def segfault() -> int:
-    """Read where nothing is."""
+    """Read an invalid address."""
     return ctypes.cast(8, ctypes.POINTER(ctypes.c_int))[0]
 
 
 def end() -> None:
-    """Leave without a word."""
+    """Exit without an exception."""
     os._exit(3)
 
 
@@ -32,23 +32,23 @@ def leave() -> None:
 
 
 def loop() -> None:
-    """Bytecode without an end."""
+    """Run bytecode forever."""
     while True:
         pass
 
 
 def count() -> int:
-    """A call of C that asks nobody whether it may go on."""
+    """Call C code that never checks for interrupts."""
     return sum(range(10**12))
 
 
 def backtrack() -> object:
-    """A regular expression that tries everything."""
+    """Match a regular expression with exponential backtracking."""
     return re.match(r"(a+)+$", "a" * 64 + "b")
 
 
 def grow() -> list[int]:
-    """A list that doubles."""
+    """Double a list until memory is full."""
     items = [0]
     while True:
         items += items
@@ -60,5 +60,5 @@ def fork() -> int:
 
 
 def thread() -> None:
-    """A thread that goes on for a while."""
+    """Start a thread that continues for a while."""
     threading.Thread(target=threading.Event().wait, args=(30,), daemon=True).start()

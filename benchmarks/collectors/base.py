@@ -1,4 +1,4 @@
-"""What every way of collecting offers."""
+"""The interface of collectors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["Collected"]
 
 
 class Collected(ABC):
-    """A copy of a module from which data is collected.
+    """An instrumented copy of a module.
 
     Attributes:
         module: the copy; tests are compiled against it.
@@ -21,12 +21,12 @@ class Collected(ABC):
 
     @abstractmethod
     def together(self, tests: list[Test]) -> None:
-        """Run the tests with collection on; the data of all of them may be one."""
+        """Run the tests with collection on; the data of all tests may be merged."""
 
     @abstractmethod
     def one_by_one(self, tests: list[Test]) -> None:
-        """The same with data for each test: forget, run, read.
+        """Do the same with separate data for each test: reset, run, read.
 
         Raises:
-            NotImplementedError: the tool cannot do that.
+            NotImplementedError: the tool cannot separate the data.
         """

@@ -1,4 +1,4 @@
-"""coverage.py with branches, in memory; data for each test comes from a context for each."""
+"""coverage.py with branches, in memory; a context for each test separates the data."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class _Traced(Collected):
 
 
 def collect(module: str, options: dict[str, str]) -> Collected:
-    """A plain copy, traced while tests run."""
+    """Return a plain copy, traced while tests run."""
     return _Traced(module)
 
 
 def version() -> str:
-    """Of coverage.py, with the core it has chosen for this Python."""
+    """Return the version of coverage.py, with the core that it has chosen for this Python."""
     measured = coverage.Coverage(branch=True, data_file=None, config_file=False)
     measured.start()
     measured.stop()

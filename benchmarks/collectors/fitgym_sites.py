@@ -1,4 +1,4 @@
-"""fitgym's probes, as a worker uses them: begin, run, note where an exception left, take a snapshot."""
+"""fitgym's probes, as a worker uses them: begin, run, record where an exception left, take a snapshot."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ class _Probed(Collected):
 
 
 def collect(module: str, options: dict[str, str]) -> Collected:
-    """A copy with probes; `options["needs"]` names what they record, separated by commas."""
+    """Return a copy with probes; `options["needs"]` names what they record, separated by commas."""
     return _Probed(module, frozenset(filter(None, options.get("needs", "").split(","))))
 
 
 def version() -> str:
-    """Of fitgym, with the factory of probes that is in use."""
+    """Return the version of fitgym, with the factory of probes in use."""
     return f"{__version__} ({in_use()})"

@@ -1,8 +1,9 @@
-"""Floors under probes: functions that do next to nothing but what the code asks for.
+"""Lower bounds for probes: functions that do almost nothing except evaluate the original expression.
 
-In Python they count a visit, in C (`floor` is "c") not even that: the code calls what Python has built in, `operator.lt` for a
-comparison, `gc.disable` for a block. What they leave out is what a search needs: distances, fuel, direct calls, constants.
-So no probe that is a function of that language can cost less, and what fitgym's cost beyond this is what they record.
+In Python they count a visit. In C (`floor` is "c") they do not even count: the code calls built-in functions of Python,
+`operator.lt` for a comparison and `gc.disable` for a block. They omit what a search needs: distances, fuel, direct
+calls, constants. So no probe that is a function of that language can cost less. The additional cost of fitgym's probes
+is the cost of recording.
 """
 
 from __future__ import annotations
@@ -29,10 +30,10 @@ BUILT_IN: dict[str, Callable[[Any, Any], Any]] = {**COMPARE, "is": operator.is_,
 
 
 def _built_in(site: Site) -> Callable[..., Any] | None:
-    """The built-in function for a site, None where there is none that does what the code asks for."""
+    """Return the built-in function for a site, None if no built-in function evaluates the expression."""
     match site.kind:
         case "block":
-            return gc.disable  # the garbage collector is off while tests run
+            return gc.disable  # a cheap call without effect: the garbage collector is off while tests run
         case "truth" if not site.passes:
             return bool
         case "loop" if site.operator != "async for":
@@ -44,13 +45,13 @@ def _built_in(site: Site) -> Callable[..., Any] | None:
 
 def _applied(site: Site) -> Callable[[Any, Any], Any] | None:
     sign = site.operator.rstrip("=")
-    if site.kind == "arithmetic":  # fitgym's record nothing either as long as no mutants are asked for
+    if site.kind == "arithmetic":  # without mutants, fitgym's probes record nothing here either
         return (APPLY if sign == site.operator else IN_PLACE)[sign]
     return BUILT_IN.get(site.operator)
 
 
 def _counting(site: Site, counts: list[int]) -> Callable[..., Any] | None:
-    """The function for a site, with its variables bound as constants as those of fitgym are; None for rare kinds."""
+    """Return the function for a site, with its variables bound as constants like fitgym's; None for rare kinds."""
     number = site.id
 
     def block() -> None:
@@ -107,10 +108,10 @@ class _Counted(Collected):
 
 
 def collect(module: str, options: dict[str, str]) -> Collected:
-    """A copy with such functions; `options["floor"]` is "c" or "python"."""
+    """Return a copy with such functions; `options["floor"]` is "c" or "python"."""
     return _Counted(module, options["floor"] == "c")
 
 
 def version() -> str:
-    """Of fitgym, whose places for probes are used."""
+    """Return the version of fitgym, whose probe sites are used."""
     return __version__

@@ -1,4 +1,4 @@
-"""No collection: a second copy of the plain module, to see how far two equal things are apart on this machine."""
+"""No collection: a second copy of the plain module, to measure how much two equal things differ here."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class _Plain(Collected):
 
 
 def collect(module: str, options: dict[str, str]) -> Collected:
-    """A copy without probes."""
+    """Return a copy without probes."""
     return _Plain(module)
 
 
 def version() -> str:
-    """Nothing has no version."""
+    """Return an empty version."""
     return ""

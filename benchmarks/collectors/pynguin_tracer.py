@@ -1,4 +1,4 @@
-"""Pynguin's instrumentation and tracer, driven as its executor does it: a fresh trace, run, take the trace."""
+"""Pynguin's instrumentation and tracer, used as its executor uses them: a fresh trace, run, take the trace."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class _Traced(Collected):
 
 
 def collect(module: str, options: dict[str, str]) -> Collected:
-    """An instrumented copy; `options["metrics"]` names coverage metrics, separated by commas."""
+    """Return an instrumented copy; `options["metrics"]` names coverage metrics, separated by commas."""
     return _Traced(module, options["metrics"].split(","))
 
 

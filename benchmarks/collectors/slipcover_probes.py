@@ -1,4 +1,4 @@
-"""SlipCover with branches. Its probes remove themselves after a while, so there is no data for each test."""
+"""SlipCover with branches. Its probes remove themselves after a while, so it cannot separate tests."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
-"""A pytest plugin that imports the module under test from a copy, before the suite can import the original.
+"""A pytest plugin that imports the module under test from a copy, before the suite imports the original.
 
-What pytest itself has imported of the same package stays with pytest; the suite gets the copy, whatever it does to
-`sys.path`. If the copy cannot be imported the session ends with exit code `BROKEN`. Set `MUTATED_MODULE` and
-`MUTATED_ROOT`, the folder that the copy of its top-level package or module is in. With `MUTATED_LATE` the suite imports
-the module itself, because it prepares something before.
+Modules of the same package that pytest itself has imported stay with pytest. The suite gets the copy, whatever it does
+to `sys.path`. If the copy cannot be imported, the session ends with exit code `BROKEN`. Set `MUTATED_MODULE` and
+`MUTATED_ROOT`, the folder that contains the copy of its top-level package or module. With `MUTATED_LATE` the suite
+imports the module itself, because it needs some preparation before.
 """
 
 import importlib
@@ -18,7 +18,7 @@ from types import ModuleType
 import pytest
 
 BROKEN = 9
-MEMORY = 4 << 30  # bytes; a mutant that asks for more fails its test
+MEMORY = 4 << 30  # bytes; a mutant that allocates more fails its test
 
 _root, _module = os.environ["MUTATED_ROOT"], os.environ["MUTATED_MODULE"]
 _top = _module.partition(".")[0]
@@ -29,7 +29,7 @@ for _name in [name for name in sys.modules if name == _top or name.startswith(f"
 
 
 class _Copy(MetaPathFinder):
-    """Finds the copy, wherever `sys.path` leads."""
+    """Finds the copy, whatever `sys.path` contains."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -41,7 +41,7 @@ sys.meta_path.insert(0, _Copy())
 
 
 def _import() -> str:
-    """Import the module; what is wrong with it, "" if nothing is."""
+    """Import the module. Returns what is wrong with it, "" if nothing is."""
     try:
         origin = os.path.realpath(importlib.import_module(_module).__file__ or "")
     except BaseException as error:

@@ -1,7 +1,7 @@
-"""A pytest plugin: write down each exception that a `pytest.raises` block catches.
+"""A pytest plugin that records each exception that a `pytest.raises` block catches.
 
-RAISED_FILE is the source file of the subject, RAISED_OUTPUT where the list goes: class (with its module, builtins
-without), and the innermost function of that file on the traceback.
+RAISED_FILE is the source file of the subject, RAISED_OUTPUT the file for the list. An entry is the class (with its
+module, except for builtins) and the innermost function of that file on the traceback.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ original = pytest.raises
 
 
 class Watched:
-    """Does what the block of `pytest.raises` does, and writes down what it caught."""
+    """Acts like the block of `pytest.raises`, and records the caught exception."""
 
     def __init__(self, block: Any) -> None:
         self.block = block
@@ -37,12 +37,12 @@ class Watched:
 
 
 def name_of(kind: type[BaseException]) -> str:
-    """`module.qualname` of a class, the bare name for builtins."""
+    """Return `module.qualname` of a class, the bare name for builtins."""
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
 def innermost(traceback: TracebackType | None) -> str:
-    """The last function of the subject that a traceback passes, "" if there is none."""
+    """Return the last function of the subject on a traceback, "" if there is none."""
     name = ""
     while traceback is not None:
         code = traceback.tb_frame.f_code
@@ -53,13 +53,13 @@ def innermost(traceback: TracebackType | None) -> str:
 
 
 def watched(*arguments: Any, **options: Any) -> Any:
-    """`pytest.raises`; the form that is given a function to call is left alone."""
+    """Replace `pytest.raises`; its form with a function to call is unchanged."""
     block = original(*arguments, **options)
     return Watched(block) if hasattr(block, "__exit__") else block
 
 
 def pytest_configure() -> None:
-    """Put the watched form in place before any test module is imported."""
+    """Install the recording form before any test module is imported."""
     pytest.raises = watched
 
 

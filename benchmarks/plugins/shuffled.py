@@ -1,4 +1,4 @@
-"""A pytest plugin: run the tests in the order that the environment variable SHUFFLE_SEED draws."""
+"""A pytest plugin that runs the tests in a random order, drawn with the environment variable SHUFFLE_SEED."""
 
 from __future__ import annotations
 

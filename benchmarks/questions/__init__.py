@@ -1,1 +1,1 @@
-"""What `speed.py` asks, one file for each question."""
+"""The questions of `speed.py`, one file each."""

@@ -1,4 +1,4 @@
-"""What does a decision cost an agent, and what is that beside the step of the search that it decides about?"""
+"""What does an agent's decision cost, compared with the step of the search that it controls?"""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ __all__ = ["answer"]
 
 MODULES = ("semver.version", "numeric")
 VARIANTS = ("ucb:discount=0.9", "ucb:window=50", "dsg_sarsa:tiles=4")
-"""Asked beside every agent as it is by default."""
+"""Agents with options that are measured in addition to every agent with its defaults."""
 
 LOOKING_AHEAD = ("oracle",)
-"""A decision of these is as many steps of the search as there are actions."""
+"""Agents that need as many steps of the search per decision as there are actions."""
 
 ACTIONS = 64
 MOST_US = 50.0
 MOST_SHARE = 0.01
-TAUGHT = 300  # steps before the clock runs: every action was tried, tables are filled
+TAUGHT = 300  # warm-up steps: every action is tried, and tables are filled
 
 
 class Random(gymnasium.Env[Any, Any]):
-    """Shows and pays random numbers; as many actions and features as the goal of exceptions has."""
+    """Returns random observations and rewards, with as many actions and features as the goal of exceptions."""
 
     def __init__(self) -> None:
         names = FeatureSet.load("full-v1").names(View(Exceptions.functions))
@@ -60,7 +60,7 @@ class Random(gymnasium.Env[Any, Any]):
 
 
 def timed(text: str, seed: int, rounds: int, decisions: int) -> dict[str, list[float]]:
-    """Processor seconds of `act` and of `observe` for one decision, in rounds of many."""
+    """Return processor seconds of `act` and of `observe` for one decision, in rounds of many."""
     env = Random()
     agent = make(text, ACTIONS, seed=seed).learn(env, TAUGHT, seed=seed)
     costs: dict[str, list[float]] = {"act": [], "observe": []}
@@ -84,7 +84,7 @@ def timed(text: str, seed: int, rounds: int, decisions: int) -> dict[str, list[f
 
 
 def stepped(module: str, folder: Path, seed: int, steps: int) -> float:
-    """Processor seconds of all processes for one step of the search, with actions drawn at random."""
+    """Return processor seconds of all processes for one step of the search with random actions."""
     env = FitnessSelection(module, path=str(folder), goal="exceptions", budget=None, features="full-v1")
     try:
         env.action_space.seed(seed)
@@ -98,7 +98,7 @@ def stepped(module: str, folder: Path, seed: int, steps: int) -> float:
 
 
 def asked() -> tuple[list[str], list[str]]:
-    """The agents to be asked, and why the others are not."""
+    """Return the agents to measure, and the reason for each that is left out."""
     names, notes = [], []
     learned = importlib.util.find_spec("stable_baselines3") and importlib.util.find_spec("sb3_contrib")
     discrete = agents_for(spaces.Discrete)
@@ -119,7 +119,7 @@ def _is_deep(kind: type[Agent]) -> bool:
 
 
 def answer(settings: Settings) -> Answer:
-    """Microseconds of every agent, and their share of a step."""
+    """Measure microseconds of every agent, and their share of a step."""
     rounds, decisions = settings.choose((20, 50), (100, 100))
     names, notes = asked()
     module = settings.pick(MODULES[:1], MODULES)[0]

@@ -1,4 +1,4 @@
-"""The form of a question and of its answer."""
+"""The types of questions and answers."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ __all__ = ["Answer", "NoSuchSubject", "Settings", "Table", "Target"]
 
 
 class NoSuchSubject(Exception):
-    """A subject was asked for that a question does not have."""
+    """The question has no subject with the requested name."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What every question is told.
+    """The settings of all questions.
 
     Attributes:
-        quick: a first impression in seconds instead of a figure to rely on.
-        results: folder for what is installed and written.
+        quick: a first impression in seconds instead of a reliable figure.
+        results: folder for installations and output.
         subjects: folder with the installed subjects.
         peers: Python of each peer's virtual environment.
-        absent: why a peer is not there, for those that are not.
+        absent: the reason for each missing peer.
         seed: of every search.
-        minutes: how long memory is watched.
-        only: parts of the names of the subjects that are wanted; all if there are none.
+        minutes: duration of the memory measurement.
+        only: parts of the names of the requested subjects; empty for all.
     """
 
     quick: bool
@@ -39,10 +39,10 @@ class Settings:
     only: tuple[str, ...] = ()
 
     def pick(self, quick: Iterable[str], full: Iterable[str]) -> list[str]:
-        """The subjects of a quick run, else all; if some are asked for by a part of their name, those of all.
+        """Return the subjects of a quick run, or all; with `only`, the matching ones among all.
 
         Raises:
-            NoSuchSubject: none is called so.
+            NoSuchSubject: no subject matches.
         """
         if not self.only:
             return list(quick if self.quick else full)
@@ -52,7 +52,7 @@ class Settings:
         return found
 
     def choose(self, quick: Any, full: Any) -> Any:
-        """The first value in a quick run, else the second."""
+        """Return the first value in a quick run, else the second."""
         return quick if self.quick else full
 
 
@@ -67,12 +67,12 @@ class Table:
 
 @dataclass(frozen=True)
 class Target:
-    """A figure that was promised.
+    """A target figure.
 
     Attributes:
-        what: is measured.
-        limit: the figure has to be at most this, or at least this if `at_least`.
-        value: what was measured, None if it could not be.
+        what: the measured quantity.
+        limit: the figure must be at most this, or at least this if `at_least`.
+        value: the measured value, None if it could not be measured.
     """
 
     what: str
@@ -90,13 +90,13 @@ class Target:
 
 @dataclass
 class Answer:
-    """What one question gave.
+    """The answer to one question.
 
     Attributes:
         tables: for people.
-        targets: what was promised about it.
-        figures: everything that was measured, raw repeats included, as JSON-ready values.
-        notes: what could not be measured and why, and what else a reader has to know.
+        targets: the targets of this question.
+        figures: all measurements, including raw repeats, as JSON-ready values.
+        notes: missing measurements with their reasons, and other facts that a reader needs.
     """
 
     tables: list[Table] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Does a budget in seconds end when it says? And what does finishing take?"""
+"""Does a budget in seconds end on time, and how long does finishing take?"""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ["answer"]
 
 MODULES = ("semver.version", "numeric")
 MOST = 0.5
-"""Seconds over the budget."""
+"""Seconds beyond the budget."""
 
 
 def kept(module: str, folder: Path, budget: int, seed: int) -> dict[str, Any]:
-    """Seconds of wall time of a whole run, of its search and of its finishing."""
+    """Return seconds of wall time of a whole run, of its search and of its finishing."""
     with tempfile.TemporaryDirectory() as output:
         started = time.perf_counter()
         run = generate(module, path=folder, budget=f"{budget}s", seed=seed, output=output)
@@ -30,7 +30,7 @@ def kept(module: str, folder: Path, budget: int, seed: int) -> dict[str, Any]:
 
 
 def answer(settings: Settings) -> Answer:
-    """The overshoot of each budget."""
+    """Measure the overshoot of each budget."""
     modules = settings.pick(MODULES[:1], MODULES)
     budgets, repeats = settings.choose(((5,), 1), ((5, 30), 3))
     result = Answer()

@@ -1,4 +1,4 @@
-"""What does collecting cost? The same calls with and without probes, beside three other tools."""
+"""What does collecting cost? Runs the same calls with and without probes, and with three other tools."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ HERE = Path(__file__).resolve().parent.parent
 
 @dataclass(frozen=True)
 class Way:
-    """One way to collect.
+    """One collector with its options.
 
     Attributes:
         name: in tables.
         collector: a file of `collectors/`.
-        peer: whose Python runs it, "" for that of fitgym.
+        peer: the tool whose Python runs it, "" for fitgym's.
         options: for the collector.
         environment: further variables.
-        always: in quick runs too.
+        always: also in quick runs.
     """
 
     name: str
@@ -58,18 +58,18 @@ WAYS = (
 )
 
 KINDS = {"one_by_one": "per test", "together": "probes only"}
-"""What is measured beside bare calls, see `collectors/base.py`."""
+"""The measurements besides bare calls; see `collectors/base.py`."""
 
 LIMITS = {C: (1.35, 1.8, 30.0), PYTHON: (2.0, 3.5, 15.0)}
-"""For each factory of sites: geometric mean, worst subject, how many times below Pynguin."""
+"""For each factory of sites: limits of the geometric mean, of the worst subject, and of the ratio to Pynguin."""
 
 
 class CollectorFailed(Exception):
-    """The process of a collector has ended; its last words."""
+    """The process of a collector has ended; with its last output."""
 
 
 class Collector:
-    """The process of one way to collect."""
+    """The process of one collector."""
 
     def __init__(self, way: Way, settings: Settings) -> None:
         environment = {
@@ -90,7 +90,7 @@ class Collector:
         )
 
     def ask(self, **request: Any) -> dict[str, Any]:
-        """Its answer.
+        """Send a request and return the answer.
 
         Raises:
             CollectorFailed: there is none.
@@ -115,7 +115,7 @@ class Collector:
 
 @dataclass
 class Costs:
-    """Repeats of one way on one subject, in nanoseconds per round of all tests."""
+    """Repeats of one collector on one subject, in nanoseconds per round of all tests."""
 
     tests: int
     version: str
@@ -126,10 +126,10 @@ class Costs:
 
 
 def measure(ways: list[Way], subject: str, settings: Settings) -> tuple[dict[str, Costs], dict[str, str]]:
-    """The costs of each way, repeated in turns, and the reason for each that has none.
+    """Return the costs of each collector, repeated in turns, and the reason for each without costs.
 
-    Where code and data come to lie in memory differs from process to process and matters by up to a tenth, so there are
-    several processes for each way, one after the other.
+    The position of code and data in memory differs between processes and changes times by up to a tenth. So each
+    collector runs in several processes, one after the other.
     """
     processes, repeats, least = settings.choose((1, 3, 2_000_000), (4, 6, 10_000_000))
     costs: dict[str, Costs] = {}
@@ -148,7 +148,7 @@ def _measure(
     costs: dict[str, Costs],
     failed: dict[str, str],
 ) -> None:
-    """Some repeats in one process for each way, added to the costs; those that end early are added to the failed ones."""
+    """Run some repeats in one process per collector; add their costs, and processes that end early as failed."""
     collectors: dict[str, Collector] = {}
     try:
         for way in ways:
@@ -175,7 +175,7 @@ def _measure(
 
 
 def answer(settings: Settings) -> Answer:
-    """Ratios of every way on every subject."""
+    """Return ratios of every collector on every subject."""
     subjects = settings.pick(("semver", "numeric"), SUBJECTS)
     wanted = [way for way in WAYS if way.always or not settings.quick]
     ways = [way for way in wanted if way.peer not in settings.absent]
@@ -213,7 +213,7 @@ def answer(settings: Settings) -> Answer:
 
 
 def _row(name: str, kind: str, found: dict[str, Ratio], subjects: list[str]) -> tuple[str, ...]:
-    """The means are over the subjects that there are figures for."""
+    """Return a row of a table; the means are over the subjects with figures."""
     least = {subject: r.least for subject, r in found.items()}
     ends = [geometric_mean([getattr(r.median, end) for r in found.values()]) for end in ("value", "low", "high")]
     return (

@@ -1,4 +1,4 @@
-"""What does stepping the environment add to the generations that the engine runs anyway?"""
+"""How much time does stepping the environment add to the engine's generations?"""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ MOST = 0.02
 
 
 def stepped(module: str, folder: Path, features: str, seed: int, steps: int) -> dict[str, Any]:
-    """An episode with actions drawn at random.
+    """Run an episode with random actions.
 
-    The parent's processor time of each `env.step`, what of it was spent inside the engine's own `activate` and `step`,
-    and wall time and processor time of everything for the whole episode.
+    Measures the parent's processor time of each `env.step`, the part of it inside the engine's own `activate` and
+    `step`, and wall time and processor time of everything for the whole episode.
     """
     env = FitnessSelection(module, path=str(folder), goal="exceptions", budget=None, features=features)
     whole: list[float] = []
@@ -65,7 +65,7 @@ def stepped(module: str, folder: Path, features: str, seed: int, steps: int) -> 
 
 
 def answer(settings: Settings) -> Answer:
-    """Share of the environment and steps per second."""
+    """Measure the environment's share and steps per second."""
     modules, steps = settings.pick(MODULES[:1], MODULES), settings.choose(10, 100)
     result = Answer()
     table = Table(
@@ -87,7 +87,7 @@ def answer(settings: Settings) -> Answer:
             arguments = (module, folder_of(module, settings.subjects), features, settings.seed, steps)
             found = apart(stepped, *arguments)
             whole, engine = sum(found["step"]), sum(found["engine"])
-            # All processes work for the engine's generations; only the parent works for the environment.
+            # All processes contribute to the engine's generations, only the parent to the environment.
             share = (whole - engine) / (found["cpu"] - (whole - engine))
             shares = [(a - b) / b for a, b in zip(found["step"], found["engine"], strict=True)]
             table.rows.append(

@@ -1,4 +1,4 @@
-"""Numbers out of repeats: ratios, means of ratios, exponents and growth, each with an interval."""
+"""Estimates from repeats: ratios, means of ratios, exponents and growth, each with an interval."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 __all__ = ["Interval", "Ratio", "geometric_mean", "growth_of_last_half", "power_law", "quartiles", "ratio", "slope"]
 
-# 97.5 % quantiles of Student's distribution for 1 to 30 degrees of freedom; beyond that the normal one is near enough.
+# 97.5 % quantiles of Student's distribution for 1 to 30 degrees of freedom; beyond that the normal one is close enough.
 _T = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
       2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042)  # fmt: skip
 _NORMAL = 1.960
@@ -18,7 +18,7 @@ _NORMAL = 1.960
 
 @dataclass(frozen=True)
 class Interval:
-    """An estimate with the ends of its 95 % interval."""
+    """An estimate with its 95 % interval."""
 
     value: float
     low: float
@@ -30,11 +30,12 @@ class Interval:
 
 @dataclass(frozen=True)
 class Ratio:
-    """How much more one thing costs than another, both measured in turns.
+    """The ratio of two costs that were measured in turns.
 
     Attributes:
-        least: the smallest cost of the one over the smallest of the other: what remains when nothing disturbs.
-        median: the median over pairs of neighbouring repeats, with its 95 % bootstrap interval: what one run shows.
+        least: the smallest cost of the one over the smallest of the other: the ratio without disturbances.
+        median: the median over pairs of neighbouring repeats, with its 95 % bootstrap interval: the ratio in a single
+            run.
     """
 
     least: float
@@ -42,12 +43,12 @@ class Ratio:
 
 
 def ratio(costs: Sequence[float], base: Sequence[float], resamples: int = 2000) -> Ratio:
-    """The ratio of costs to those of the base; the i-th repeats of both were measured one after the other.
+    """Return the ratio of costs to those of the base; the i-th repeats of both were measured one after the other.
 
-    The interval comes from drawing pairs with replacement, always in the same way.
+    The interval comes from drawing pairs with replacement, with a fixed seed.
 
     Raises:
-        ValueError: there are no repeats, not equally many, or a base that costs nothing.
+        ValueError: there are no repeats, the numbers of repeats differ, or a base cost is 0.
     """
     if not costs or len(costs) != len(base) or min(base) <= 0:
         raise ValueError(
@@ -58,27 +59,27 @@ def ratio(costs: Sequence[float], base: Sequence[float], resamples: int = 2000) 
 
 
 def bootstrap(values: Sequence[float] | np.ndarray, resamples: int = 2000) -> Interval:
-    """The median of values and its 95 % percentile interval."""
+    """Return the median of values and its 95 % percentile interval."""
     drawn = np.random.default_rng(0).choice(np.asarray(values, dtype=float), (resamples, len(values)))
     low, high = np.percentile(np.median(drawn, axis=1), [2.5, 97.5])
     return Interval(float(np.median(values)), float(low), float(high))
 
 
 def geometric_mean(values: Sequence[float]) -> float:
-    """The n-th root of the product: the mean that fits ratios, since it is the same whichever side is the base."""
+    """Return the geometric mean, which does not depend on which side of a ratio is the base."""
     return math.exp(math.fsum(map(math.log, values)) / len(values))
 
 
 def quartiles(values: Sequence[float]) -> tuple[float, float, float]:
-    """Lower quartile, median, upper quartile."""
+    """Return lower quartile, median and upper quartile."""
     low, middle, high = np.percentile(np.asarray(values, dtype=float), [25, 50, 75])
     return float(low), float(middle), float(high)
 
 
 def slope(x: Sequence[float], y: Sequence[float]) -> tuple[Interval, float]:
-    """Least squares: the slope of y over x with its 95 % interval, and the value at x = 0.
+    """Fit by least squares: the slope of y over x with its 95 % interval, and the value at x = 0.
 
-    With two points there is nothing to estimate an error from, and the interval is infinite.
+    With two points the error cannot be estimated, and the interval is infinite.
 
     Raises:
         ValueError: fewer than two different x.
@@ -98,12 +99,12 @@ def slope(x: Sequence[float], y: Sequence[float]) -> tuple[Interval, float]:
 
 
 def power_law(sizes: Sequence[float], costs: Sequence[float]) -> Interval:
-    """The exponent b of cost = a * size ** b, fitted by least squares to the logarithms."""
+    """Return the exponent b of cost = a * size ** b, fitted by least squares to the logarithms."""
     return slope([math.log(size) for size in sizes], [math.log(cost) for cost in costs])[0]
 
 
 def growth_of_last_half(seconds: Sequence[float], amounts: Sequence[float]) -> Interval:
-    """How much an amount grows over the last half of the time, as a share of what it is at half time; fitted linearly.
+    """Return the growth over the last half of the time, as a share of the value at half time; fitted linearly.
 
     Raises:
         ValueError: fewer than three samples in the last half.
@@ -118,5 +119,5 @@ def growth_of_last_half(seconds: Sequence[float], amounts: Sequence[float]) -> I
 
 
 def best(measure: Callable[[], float], repeats: int) -> float:
-    """The smallest of some measurements."""
+    """Return the smallest of some measurements."""
     return min(measure() for _ in range(repeats))

@@ -15,14 +15,17 @@ __all__ = ["answer", "source"]
 TARGETS = (50, 150, 500, 1500, 5000)
 POPULATIONS = (10, 25, 50, 100, 200)
 LAST = 1.1
-"""Most that the exponent may be at the large end, where two sizes give it: 1 and something for noise."""
+"""Limit of the exponent between the two largest sizes: 1 plus a margin for noise."""
 
 PER_FUNCTION = 9
-"""Targets of one function of the synthetic subject: its entry and two outcomes of four conditions."""
+"""Number of targets in one function of the synthetic subject: its entry and two outcomes of four conditions."""
 
 
 def source(targets: int) -> str:
-    """A module with about so many branch targets: functions alike but for their constants, some conditions hard to meet."""
+    """Return a module with about `targets` branch targets.
+
+    Its functions differ only in constants; some conditions are hard to meet.
+    """
     text = '"""Functions with four conditions each."""\n'
     for n in range(max(1, round((targets - 1) / PER_FUNCTION))):
         text += f"""
@@ -42,7 +45,7 @@ def f{n}(a: int, b: int) -> int:
 
 
 def generations(targets: int, population: int, seed: int, before: int, counted: int) -> tuple[Span, int]:
-    """What some generations took after the first ones, and how many targets there really are."""
+    """Measure some generations after the first ones, and count the targets."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "synthetic.py").write_text(source(targets))
         with engine_on("synthetic", Path(folder), seed=seed, population=population) as engine:
@@ -51,7 +54,7 @@ def generations(targets: int, population: int, seed: int, before: int, counted: 
 
 
 def answer(settings: Settings) -> Answer:
-    """Cost per generation for subjects and populations of growing size, and the exponents."""
+    """Measure the cost per generation for subjects and populations of growing size, and the exponents."""
     sizes, populations = settings.choose(((50, 200, 800), (10, 25, 50)), (TARGETS, POPULATIONS))
     seeds, before, counted = settings.choose((1, 2, 3), (3, 5, 20))
     result = Answer()

@@ -1,7 +1,8 @@
-"""How long does a test case that breaks or hangs its process hold up a batch?
+"""How long does a test case that breaks or hangs its process delay a batch?
 
-A batch of harmless test cases is timed with one hostile test case in the middle and, in turn, without it. The difference
-holds everything: to notice, to end what is left, to start another process, to repeat what has to be repeated.
+A batch of harmless test cases is timed with one hostile test case in the middle and, in turn, without it. The
+difference includes everything: detecting the failure, ending the process, starting another one, and repeating test
+cases.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from questions.processes import apart
 __all__ = ["Batch", "answer"]
 
 SECONDS = 2.0
-"""Wall time that one test case may take in this measurement: fitgym's own default."""
+"""Time limit of a test case in this measurement: fitgym's default."""
 
 BEHAVIOURS = {
     "segfault": ("segmentation fault", 0.020),
@@ -34,7 +35,7 @@ BEHAVIOURS = {
     "fork": ("fork", None),
     "thread": ("thread left behind", None),
 }
-"""Functions of bundled/hostile.py: what they do, and the extra seconds that are allowed."""
+"""Functions of bundled/hostile.py: their behaviour, and the extra seconds that are allowed."""
 
 HARMLESS = 50
 
@@ -47,25 +48,27 @@ class Batch:
         self._ids = {operation.name: operation.id for operation in executor.subject.operations}
 
     def call(self, name: str, *arguments: int) -> TestCase:
-        """One call of a function."""
+        """Return a test case with one call of a function."""
         literals = tuple(Literal(str(argument)) for argument in arguments)
         return self.table.testcase([Statement(self._ids[name], args=literals)])
 
     def harmless(self, count: int = HARMLESS) -> list[TestCase]:
-        """So many different calls of the harmless function."""
+        """Return `count` different calls of the harmless function."""
         return [self.call("calm", n) for n in range(count)]
 
 
 def held_up(name: str, repeats: int) -> tuple[list[float], list[float], str]:
-    """Seconds of wall time of a batch with a hostile test case and of one without; how the hostile one ended."""
+    """Return seconds of wall time of a batch with a hostile test case and of one without, and its failure."""
     took: dict[bool, list[float]] = {True: [], False: []}
     failure = ""
     with Executor(locate("hostile", BUNDLED), Limits(seconds=SECONDS)) as executor:
         for repeat in range(repeats):
             for is_hostile in (True, False)[:: -1 if repeat % 2 else 1]:
-                batch = Batch(executor)  # with a table of its own: for this one nothing is banned yet
+                batch = Batch(executor)  # a new table, for which nothing is banned yet
                 testcases = batch.harmless()
-                executor.run(testcases, batch.table)  # a process waits for the next batch, as in a search
+                executor.run(
+                    testcases, batch.table
+                )  # warm-up, so that a process waits for the next batch as in a search
                 testcases.insert(HARMLESS // 2, batch.call(name) if is_hostile else batch.call("calm", 99))
                 started = time.perf_counter()
                 traces = executor.run(testcases, batch.table)
@@ -77,7 +80,7 @@ def held_up(name: str, repeats: int) -> tuple[list[float], list[float], str]:
 
 
 def answer(settings: Settings) -> Answer:
-    """The delay of each behaviour."""
+    """Measure the delay of each behaviour."""
     repeats = settings.choose(2, 15)
     names = settings.choose(("segfault", "end", "loop", "count"), tuple(BEHAVIOURS))
     result = Answer()

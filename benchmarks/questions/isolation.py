@@ -1,9 +1,9 @@
-"""What does it cost to give every test case the state that the import left, in a package of 1,000 modules?
+"""What does it cost to restore the state after import for every test case, in a package of 1,000 modules?
 
-A package is written whose modules all hold state. Test cases of four functions are timed: one that changes nothing, one
-that changes a global of its own module, one that changes another module of the package, and one that imports something
-heavy in its body. Beside them stands the first one in a package of two modules. The time is the processor's, of all
-processes, for a test case; searching is no part of it.
+The package consists of modules that all hold state. Test cases of four functions are timed: one changes nothing, one
+changes a global of its own module, one changes another module of the package, and one imports something heavy in its
+body. The baseline is the first function in a package of two modules. The time is processor time of all processes per
+test case, without searching.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from questions.processes import apart
 __all__ = ["answer"]
 
 MOST_MS = 0.3
-"""Milliseconds that a test case may cost over one that changes nothing in a small package."""
+"""Limit in milliseconds of a test case's cost beyond one that changes nothing in a small package."""
 
 NEIGHBOUR = """
 import re
@@ -74,7 +74,7 @@ FUNCTIONS = {
 
 
 def written(folder: Path, modules: int) -> None:
-    """A package `wide` with so many modules."""
+    """Write a package `wide` with so many modules."""
     package = folder / "wide"
     package.mkdir()
     names = [f"m{number:04d}" for number in range(1, modules)]
@@ -85,7 +85,7 @@ def written(folder: Path, modules: int) -> None:
 
 
 def cost(modules: int, name: str, number: int) -> float:
-    """Milliseconds of processor time for a test case that is one call, the first of them left out."""
+    """Return milliseconds of processor time per test case of one call, without the first of them."""
     with tempfile.TemporaryDirectory() as folder:
         written(Path(folder), modules)
         with Executor(locate("wide.front", folder)) as executor:
@@ -95,7 +95,7 @@ def cost(modules: int, name: str, number: int) -> float:
             executor.run(calls[:number], table)
             before = _used()
             executor.run(calls[number:], table)
-            executor.close()  # what its children used is known when they have ended
+            executor.close()  # the processor time of children is known only after they end
             with_start = _used() - before
         with Executor(locate("wide.front", folder)) as executor:
             executor.run(calls[:number], table)
@@ -111,7 +111,7 @@ def _used() -> float:
 
 
 def answer(settings: Settings) -> Answer:
-    """By what a test case does: what it costs over one that changes nothing in a small package."""
+    """Measure by kind of test case the cost beyond one that changes nothing in a small package."""
     repeats, modules, number = settings.choose(1, 3), settings.choose(100, 1000), settings.choose(200, 2000)
     least = min(apart(cost, 2, "calm", number) for _ in range(repeats))
     result = Answer()

@@ -1,4 +1,4 @@
-"""Does a long search grow? Parent and worker are watched while it runs."""
+"""Does the memory of a long search grow? Samples parent and worker while it runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST = 0.05
 
 
 def search(module: str, folder: Path, seed: int, seconds: float, generations: Any, executions: Any) -> None:
-    """Search until the time is over, and say how far it has come."""
+    """Search until the time is over, and report the progress."""
     with engine_on(module, folder, seed=seed) as engine:
         end = time.monotonic() + seconds
         while time.monotonic() < end:
@@ -28,7 +28,7 @@ def search(module: str, folder: Path, seed: int, seconds: float, generations: An
 
 
 def watched(module: str, folder: Path, seed: int, seconds: float, interval: float) -> dict[str, list[float]]:
-    """Samples of a search: seconds, sizes in MiB of parent and worker, generations and executions so far."""
+    """Return samples of a search: seconds, sizes in MiB of parent and worker, generations and executions so far."""
     spawn = multiprocessing.get_context("spawn")
     generations, executions = spawn.Value("q", 0), spawn.Value("q", 0)
     process = spawn.Process(target=search, args=(module, folder, seed, seconds, generations, executions))
@@ -59,7 +59,7 @@ def watched(module: str, folder: Path, seed: int, seconds: float, interval: floa
 
 
 def answer(settings: Settings) -> Answer:
-    """Peak, and growth over the last half of the time."""
+    """Measure the peak, and the growth over the last half of the time."""
     modules = settings.pick(MODULES[:1], MODULES)
     seconds = 60 * settings.minutes
     interval = max(0.2, seconds / 600)

@@ -1,4 +1,4 @@
-"""What do two environments do together, compared with one alone?"""
+"""What is the throughput of two environments, compared with one?"""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def steps(module: str, folder: Path, seed: int, seconds: float, ready: Any, resu
 
 
 def throughput(count: int, module: str, folder: Path, seed: int, seconds: float) -> float:
-    """Test cases that so many environments execute in a second of wall time, in a process each."""
+    """Return the test cases per second of wall time that so many environments execute, each in a process."""
     spawn = multiprocessing.get_context("spawn")
     ready, results = spawn.Barrier(count), spawn.Queue()
     processes = [
@@ -52,7 +52,7 @@ def throughput(count: int, module: str, folder: Path, seed: int, seconds: float)
 
 
 def answer(settings: Settings) -> Answer:
-    """Throughput of one, of two, and of as many as there are processors."""
+    """Measure the throughput of one, of two, and of as many environments as processors."""
     seconds, repeats = settings.choose((2.0, 1), (20.0, 5))
     counts = sorted({1, 2, os.cpu_count() or 1})
     module = settings.pick(MODULES[:1], MODULES)[0]

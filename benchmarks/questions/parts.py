@@ -1,7 +1,7 @@
-"""Where does a search spend its time? Samples of the parent and of the worker, by file.
+"""Where does a search spend its time? Samples the parent and the worker by file.
 
-The parent is looked at while it searches. The worker cannot be looked at where it is, so what it was asked is written down
-and answered once more in a process of its own, without forks.
+The parent is sampled while it searches. The worker cannot be sampled in place. So its requests are recorded and
+answered once more in a separate process, without forks.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ __all__ = ["answer"]
 
 MODULES = ("semver.version", "sortedcontainers.sortedlist", "string_utils.validation", "numeric")
 INTERVAL = 0.001
-"""Seconds of processor time between two looks; the kernel's clock may make them longer."""
+"""Seconds of processor time between two samples; the kernel's clock may make them longer."""
 
 SHOWN = 12
 
 
 @contextmanager
 def sampling(subject: str) -> Iterator[Counter[str]]:
-    """Count, by file of fitgym, where this process is; the innermost file counts, `subject` is one too."""
+    """Count samples of this process by file of fitgym; the innermost file counts, including those of `subject`."""
     root = os.path.dirname(fitgym.__file__) + os.sep
     seen: Counter[str] = Counter()
 
@@ -63,7 +63,7 @@ def sampling(subject: str) -> Iterator[Counter[str]]:
 
 
 def of_parent(module: str, folder: Path, seed: int, before: int, generations: int) -> tuple[Counter[str], float]:
-    """Samples of a search, its first generations left out, and microseconds for each executed test case."""
+    """Return samples of a search without its first generations, and microseconds per executed test case."""
     with engine_on(module, folder, seed=seed) as engine:
         spent(engine, before)
         with sampling(engine.subject.reference.path) as seen:
@@ -72,13 +72,13 @@ def of_parent(module: str, folder: Path, seed: int, before: int, generations: in
 
 
 def asked(module: str, folder: Path, seed: int, generations: int) -> list[bytes]:
-    """What the worker is asked in a search."""
+    """Record the requests to the worker in a search."""
     requests: list[bytes] = []
     ask = Zygote.ask
 
     def asking(self: Zygote, payload: bytes, *limits: Any, **named: Any) -> bytes:
         answer = ask(self, payload, *limits, **named)
-        requests.append(payload)  # what broke a process is not asked again
+        requests.append(payload)  # requests that broke a process are left out
         return answer
 
     Zygote.ask = asking  # type: ignore[method-assign]
@@ -88,7 +88,7 @@ def asked(module: str, folder: Path, seed: int, generations: int) -> list[bytes]
 
 
 def of_worker(module: str, folder: Path, requests: list[bytes]) -> tuple[Counter[str], float]:
-    """Samples of a runner that answers these requests in this process, and microseconds for each test case in them."""
+    """Sample a runner that answers these requests in this process; returns microseconds per test case too."""
     reference = locate(module, folder)
     home = tempfile.mkdtemp()
     os.chdir(home)
@@ -111,7 +111,7 @@ def of_worker(module: str, folder: Path, requests: list[bytes]) -> tuple[Counter
 
 
 def answer(settings: Settings) -> Answer:
-    """Shares of the files that take most."""
+    """Measure the shares of the files that take the most time."""
     modules = settings.pick(MODULES[:1], MODULES)
     before, generations = settings.choose((3, 20), (10, 200))
     result = Answer()

@@ -1,4 +1,4 @@
-"""Other tools, each in a virtual environment of its own, so that neither they nor fitgym see the other's packages."""
+"""Other tools, each in its own virtual environment, so that packages of different tools do not mix."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HERE = Path(__file__).resolve().parent.parent
 
 
 def install_subjects(folder: Path) -> None:
-    """Put the pinned subjects into a folder, unless it has them already."""
+    """Install the pinned subjects to a folder, unless they are there."""
     pins = HERE / "requirements_speed.txt"
     stamp = folder / ".installed"
     if stamp.exists() and stamp.read_text("utf-8") == pins.read_text("utf-8"):
@@ -24,7 +24,7 @@ def install_subjects(folder: Path) -> None:
 
 
 def pinned() -> dict[str, str]:
-    """The peers as pip wants them, by name."""
+    """Return the requirements of the peers for pip, by name."""
     lines = (HERE / "requirements_peers.txt").read_text("utf-8").splitlines()
     requirements = [line for line in lines if line and not line.startswith("#")]
     return {requirement.partition("==")[0]: requirement for requirement in requirements}
@@ -35,10 +35,10 @@ def install_peers(folder: Path, only: Container[str] | None = None) -> tuple[dic
 
     Args:
         folder: for their virtual environments.
-        only: the names of those that are wanted, None for all.
+        only: the names of the requested peers, None for all.
 
     Returns:
-        The Python of each peer that is there, and for each of the others the reason.
+        The Python of each installed peer, and the reason for each missing one.
     """
     present, absent = {}, {}
     for name, requirement in pinned().items():
@@ -67,6 +67,6 @@ def install_peers(folder: Path, only: Container[str] | None = None) -> tuple[dic
 
 
 def versions(python: str) -> list[str]:
-    """Everything installed beside a Python, as pip lists it."""
+    """Return all packages installed beside a Python, as pip lists them."""
     command = [python, "-m", "pip", "list", "--format=freeze", "--disable-pip-version-check"]
     return subprocess.run(command, capture_output=True, text=True).stdout.split()

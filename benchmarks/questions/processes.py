@@ -1,4 +1,4 @@
-"""Processor time and memory of process trees, and processes to measure in."""
+"""Processor time and memory of process trees, and separate processes for measurements."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _TICK = 1 / os.sysconf("SC_CLK_TCK")
 
 
 def apart(function: Callable[..., Result], *arguments: Any, environment: dict[str, str] | None = None) -> Result:
-    """The result of a function that is called in a new Python process; what it raises is raised here.
+    """Return the result of a function that is called in a new Python process; raise its exception here.
 
     Args:
-        function: one that can be found by its name.
+        function: must be importable by name.
         arguments: pickled.
-        environment: variables set before anything else of ours is imported there.
+        environment: variables set before any other import of ours.
     """
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, spawn, _set, (environment or {},)) as pool:
@@ -34,7 +34,7 @@ def _set(environment: dict[str, str]) -> None:
 
 
 def below(pid: int | None = None) -> list[int]:
-    """The processes that descend from a process, by default from this one; it is not in the list."""
+    """Return the descendants of a process, by default of this one, without the process itself."""
     found = []
     open_ = [os.getpid() if pid is None else pid]
     while open_:
@@ -53,9 +53,9 @@ def _children(pid: int) -> list[int]:
 
 
 def cpu_of(pid: int) -> float:
-    """Seconds of processor time of a process with one thread, and of its children that have ended; 0 once it has ended.
+    """Return seconds of processor time of a single-threaded process and its ended children; 0 once it has ended.
 
-    What the children took comes in steps of 10 ms on most machines.
+    The time of children comes in steps of 10 ms on most machines.
     """
     try:
         with open(f"/proc/{pid}/stat") as stat:
@@ -68,13 +68,13 @@ def cpu_of(pid: int) -> float:
 
 
 def cpu_of_tree() -> tuple[float, float]:
-    """Seconds of processor time of this process, and of everything that descends from it, ended processes included."""
+    """Return seconds of processor time of this process and all descendants, including ended ones."""
     ended = os.times()
     return time.process_time(), ended.children_user + ended.children_system + sum(map(cpu_of, below()))
 
 
 def memory_of(pid: int) -> tuple[float, float]:
-    """Resident and proportional size of a process in MiB; the latter shares pages out among those who use them."""
+    """Return resident and proportional size of a process in MiB; the latter divides shared pages among their users."""
     sizes = {}
     try:
         with open(f"/proc/{pid}/smaps_rollup") as rollup:

@@ -1,4 +1,4 @@
-"""A search of Pynguin, in its own Python."""
+"""A Pynguin search in its own Python."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ __all__ = ["ALGORITHMS", "Search", "pynguin"]
 ALGORITHMS = ("WHOLE_SUITE", "DYNAMOSA")
 SCRIPT = Path(__file__).resolve().parent.parent / "pynguin_search.py"
 FORM = struct.Struct("qdq")
-"""What the script writes after each execution, see there."""
+"""The line that the script writes after each execution; see `pynguin_search.py`."""
 
 
 @dataclass(frozen=True)
 class Search:
-    """What a search did.
+    """The result of a search.
 
     Attributes:
-        executions: how many test cases it executed.
-        cpu: seconds of processor time that this took; up to its last execution if it had to be killed.
-        said: why it did not end as it should, "" if it did.
+        executions: number of executed test cases.
+        cpu: seconds of processor time, up to the last execution if the search had to be killed.
+        said: why it did not end normally, "" if it did.
     """
 
     executions: int = 0
@@ -35,7 +35,7 @@ class Search:
 
 
 def pynguin(settings: Settings, module: str, folder: Path, algorithm: str) -> Search:
-    """Search with one of Pynguin's algorithms on a module, with the seed of all searches."""
+    """Search a module with one of Pynguin's algorithms, with the seed of all searches."""
     if "pynguin" in settings.absent:
         return Search(said=settings.absent["pynguin"])
     seconds = settings.choose(5, 60)

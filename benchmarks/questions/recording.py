@@ -1,7 +1,8 @@
-"""What does it cost to record everything that the catalogue of a goal may need, beside what one fixed function needs?
+"""What does it cost to record the needs of a goal's whole catalogue instead of those of one fixed function?
 
-An environment records everything from `reset` on, so that changing fitness functions executes nothing. Both searches of a
-pair execute the same test cases: recording changes no result. Ratios are those of the least times of the repeats.
+An environment records everything from `reset` on, so that changing fitness functions executes nothing. Both searches of
+a pair execute the same test cases, because recording changes no result. Ratios are those of the least times of the
+repeats.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ MOST = 1.10
 
 
 def seconds(subject: str, goal: str, everything: bool, budget: str, seed: int) -> tuple[float, float]:
-    """Processor and wall seconds of a search guided by the goal's own function, start and end included."""
+    """Return processor and wall seconds of a search guided by the goal's own function, including start and end."""
     pursued = GOALS.load(goal)()
     wall = time.perf_counter()
     with Executor(locate(subject)) as executor:
@@ -48,7 +49,7 @@ def seconds(subject: str, goal: str, everything: bool, budget: str, seed: int) -
 
 
 def answer(settings: Settings) -> Answer:
-    """By goal and subject: the time with everything recorded, divided by that with what one function needs."""
+    """Measure by goal and subject the time with everything recorded, divided by that for one function."""
     repeats = settings.choose(2, 5)
     budgets = settings.choose({"exceptions": "1000x"}, {"exceptions": "5000x", "diversity": "2000x"})
     result = Answer()

@@ -1,4 +1,4 @@
-"""What does a picture of an episode cost?"""
+"""What does rendering an episode cost?"""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 import gymnasium
 
-import fitgym.envs  # noqa: F401  (its environments are made by name)
+import fitgym.envs  # noqa: F401  (registers the environments)
 from questions.answer import Answer, Settings, Table, Target
 from questions.processes import apart
 
@@ -20,7 +20,7 @@ MOST_MS = 50.0
 
 
 def drawn(name: str, subject: str, seed: int, steps: int) -> dict[str, Any]:
-    """Processor seconds of each frame of an episode with random actions, and of looking up the lines after each step."""
+    """Return processor seconds of each frame of an episode with random actions, and of finding lines per step."""
     arguments: dict[str, Any] = {"subject": subject, "budget": f"{3 * steps + 1}g", "population": 10} if subject else {}
     env = gymnasium.make(f"fitgym/{name}", render_mode="rgb_array", **arguments)
     frames: list[float] = []
@@ -49,7 +49,7 @@ def drawn(name: str, subject: str, seed: int, steps: int) -> dict[str, Any]:
 
 
 def answer(settings: Settings) -> Answer:
-    """Milliseconds of every frame."""
+    """Measure milliseconds of every frame."""
     steps = settings.choose(10, 100)
     result = Answer()
     header = ("", "lines", "frames", "first, ms", "median, ms", "most after the first, ms", "looking up lines, ms")

@@ -1,4 +1,4 @@
-"""A search as several questions need it: on a subject of the benchmarks, counted and timed generation by generation."""
+"""A search for several questions: on a subject of the benchmarks, counted and timed by generation."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ __all__ = ["Span", "engine_on", "folder_of", "spent"]
 
 @dataclass
 class Span:
-    """What a stretch of a search did and took.
+    """The counts and times of some generations.
 
     Attributes:
-        generations, executions: how many.
-        parent, worker: seconds of processor time of the search itself, and of the processes below it.
+        generations, executions: their numbers.
+        parent, worker: seconds of processor time of the search itself, and of its child processes.
         wall: seconds.
-        timings: what the engine says about its actions, in seconds of wall time.
+        timings: the engine's stage times, in seconds of wall time.
     """
 
     generations: int
@@ -44,24 +44,24 @@ class Span:
 
     @property
     def microseconds(self) -> float:
-        """Processor time of all processes for each executed test case."""
+        """Processor time of all processes per executed test case."""
         return 1e6 * self.cpu / self.executions
 
 
 def folder_of(module: str, subjects: Path) -> Path:
-    """Where a module of the benchmarks is: bundled, or among what was installed."""
+    """Return the location of a benchmark module: bundled or installed."""
     return BUNDLED if (BUNDLED / f"{module}.py").exists() else subjects
 
 
 @contextmanager
 def engine_on(module: str, folder: Path, *, limits: Limits | None = None, **options: Any) -> Iterator[Engine]:
-    """A search on a module, guided by branches; its worker is ended afterwards."""
+    """Provide a search on a module, guided by branches; end its worker afterwards."""
     with Executor(locate(module, folder), limits or Limits()) as executor:
         yield Engine(executor, **{"fitness": ("branch",), **options})
 
 
 def spent(engine: Engine, generations: int) -> Span:
-    """Run some generations and say what they took."""
+    """Run some generations and return their counts and times."""
     executions, timings = engine.executions, dict(engine.timings)
     wall, (parent, worker) = time.perf_counter(), cpu_of_tree()
     for _ in range(generations):

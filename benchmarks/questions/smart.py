@@ -1,7 +1,7 @@
-"""What does smart selection save? Where the time of a search by all eight functions goes, and how much of it is left.
+"""What does smart selection save? Measures the time of a search with all eight functions, with and without it.
 
-Smart selection leaves out fitness functions and targets. That makes measuring and selecting cheaper, so it can save no more
-than these take. Executing costs what it does because of the test cases, which are different ones with it.
+Smart selection removes fitness functions and targets. That makes measuring and selecting cheaper, so it cannot save
+more than these take. The cost of executing depends on the test cases, which differ with smart selection.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ __all__ = ["answer"]
 
 SEARCHES = ("whole_suite", "mosa", "dynamosa")
 SYNTHETIC, BRANCHES = "synthetic", 1500
-"""A subject with so many branches and some thousand targets more, as large ones have."""
+"""Return a subject with so many branches and some thousand further targets, as large subjects have."""
 
 
 def timed(
     module: str, folder: Path, seed: int, search: str, smart: bool, before: int, generations: int
 ) -> tuple[Span, int]:
-    """What some generations took after the first ones, and how many targets were still open then."""
+    """Measure some generations after the first ones, and count the targets still open."""
     with engine_on(module, folder, fitness=EIGHT, search=search, smart=smart, seed=seed) as engine:
         spent(engine, before)
         targets = len(engine.targets())
@@ -33,12 +33,12 @@ def timed(
 
 
 def chosen(span: Span) -> float:
-    """Microseconds of measuring and selecting for each executed test case."""
+    """Return microseconds of measuring and selecting per executed test case."""
     return 1e6 * (span.timings["measure"] + span.timings["search"]) / span.executions
 
 
 def answer(settings: Settings) -> Answer:
-    """By search and subject: where the time goes, and how much of it smart selection saves."""
+    """Measure by search and subject the time of each stage, and the part that smart selection saves."""
     before, generations = settings.choose((3, 10), (10, 50))
     subjects = settings.pick(("semver.version",), (*SUBJECTS, SYNTHETIC))
     settings.results.mkdir(parents=True, exist_ok=True)

@@ -1,8 +1,8 @@
-"""Which stages of a search does a test case pass, what does each cost, and how many bare calls would that pay for?
+"""What does each stage of a search cost per test case, and how many bare calls is that?
 
-The parent's processor time is taken at the entrance and the exit of each stage; what a stage spends inside of another one
-belongs to that one. So a stage that alone costs more than the whole loop is allowed shows that, and why, the loop cannot
-be as cheap, however fast all others were made.
+The parent's processor time is taken at the start and the end of each stage; time in a nested stage counts for the
+nested one. If a single stage costs more than the limit of the whole loop, the loop cannot meet its limit, however fast
+the other stages are.
 """
 
 from __future__ import annotations
@@ -46,16 +46,16 @@ STAGES: dict[str, tuple[tuple[type, str], ...]] = {
     "archive: what is covered, and verified": ((Archive, "update"),),
     "search: parents, suites, ranks": ((WholeSuite, "ask"), (WholeSuite, "tell"), (WholeSuite, "refresh")),
 }
-"""What the parent does with a test case, and the methods that do it."""
+"""The stages of the parent for a test case, and their methods."""
 
 REST, WORKER = "everything else of the parent", "the worker: builds and runs it with probes, describes it"
 
 
 @contextmanager
 def clocked() -> Iterator[dict[str, int]]:
-    """Add up nanoseconds of this process by stage, without those of stages within."""
+    """Add up nanoseconds of this process by stage, excluding nested stages."""
     spent_in = dict.fromkeys(STAGES, 0)
-    within = [0]  # for each stage that is open, nanoseconds of stages in it; the first is of none
+    within = [0]  # nanoseconds of nested stages for each open stage; the first entry belongs to none
 
     def watched(stage: str, method: Callable[..., Any]) -> Callable[..., Any]:
         def enter(*arguments: Any, **named: Any) -> Any:
@@ -82,7 +82,7 @@ def clocked() -> Iterator[dict[str, int]]:
 
 
 def by_stage(module: str, folder: Path, seed: int, before: int, generations: int) -> tuple[dict[str, int], Span]:
-    """Nanoseconds of a search by stage, its first generations left out, and what they took together."""
+    """Return nanoseconds of a search by stage without its first generations, and their total."""
     with engine_on(module, folder, seed=seed) as engine:
         spent(engine, before)
         with clocked() as seen:
@@ -92,7 +92,7 @@ def by_stage(module: str, folder: Path, seed: int, before: int, generations: int
 
 
 def answer(settings: Settings) -> Answer:
-    """Microseconds for each executed test case by stage, and the same in bare test cases."""
+    """Measure microseconds per executed test case by stage, and the same in bare test cases."""
     before, generations, repeats = settings.choose((3, 20, 3), (10, 100, 10))
     result = Answer()
     for module in settings.pick(("semver.version",), SUBJECTS):

@@ -1,4 +1,4 @@
-"""How long until something can be done? Fresh processes, by the clock on the wall."""
+"""How long does start-up take? Measures wall-clock time of fresh processes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from questions.estimate import bootstrap
 
 __all__ = ["answer"]
 
-# The command line as a user starts it, up to the moment when results of the first test cases are there.
+# The command line as a user starts it, until the results of the first test cases arrive.
 FIRST_TEST_CASE = f"""
 import sys, time, os
 from fitgym.execution.executor import Executor
@@ -37,19 +37,19 @@ COMMANDS = {
     "fitgym --help": (["-m", "fitgym", "--help"], 0.3),
     "fitgym generate, first test cases executed": (["-c", FIRST_TEST_CASE], 0.5),
 }
-"""What is started, and how many seconds it may take."""
+"""The commands, and the limit of each in seconds."""
 
 
 def started(arguments: list[str], folder: str) -> float:
-    """Seconds from starting Python with these arguments to its end, or to the moment that it writes to `MOMENT`.
+    """Return the seconds from starting Python to its end, or to its message on `MOMENT`.
 
     Raises:
-        RuntimeError: it failed.
+        RuntimeError: the process failed.
     """
     read, write = os.pipe()
     root = Path(__file__).resolve().parent.parent.parent
-    # Byte code is there as it is for any installed package, also where the environment asks that none be written:
-    # without it, two thirds of the time go to compiling.
+    # Byte code exists as for any installed package, even if the environment forbids writing it:
+    # without it, compiling takes two thirds of the time.
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     begun = time.monotonic()
     process = subprocess.run(
@@ -72,13 +72,13 @@ def started(arguments: list[str], folder: str) -> float:
 
 
 def answer(settings: Settings) -> Answer:
-    """The median of fresh processes, each command in turn."""
+    """Measure the median of fresh processes, each command in turn."""
     repeats = settings.choose(3, 20)
     seconds: dict[str, list[float]] = {name: [] for name in COMMANDS}
     result = Answer()
     with tempfile.TemporaryDirectory() as folder:
         for arguments, _ in COMMANDS.values():
-            started(arguments, folder)  # files are read, and byte code is written, once
+            started(arguments, folder)  # warm-up: reads files and writes byte code
         for repeat in range(repeats):
             for name in list(COMMANDS)[:: -1 if repeat % 2 else 1]:
                 seconds[name].append(started(COMMANDS[name][0], folder))

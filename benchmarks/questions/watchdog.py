@@ -1,4 +1,4 @@
-"""What does the timer that watches over test cases cost each of them?"""
+"""What does the watchdog timer cost per test case?"""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from questions.processes import apart, cpu_of_tree
 __all__ = ["answer"]
 
 NEVER = 1e6
-"""Seconds between two looks at the clock when it is as good as off."""
+"""Seconds between two checks of the clock when the timer is practically off."""
 
 MOST = 0.1
-"""Microseconds for each test case."""
+"""Microseconds per test case."""
 
 
 def watched(rounds: int, batches: int) -> dict[str, list[float]]:
-    """Seconds of the worker's processor time for each test case, with the timer and without it, in turns."""
+    """Return the worker's processor seconds per test case, with the timer and without it, in turns."""
     costs: dict[str, list[float]] = {"on": [], "off": []}
     reference = locate("hostile", BUNDLED)
     limits = {"on": Limits(), "off": Limits(seconds=8 * NEVER, idle_seconds=8 * NEVER)}
@@ -41,7 +41,7 @@ def watched(rounds: int, batches: int) -> dict[str, list[float]]:
 
 
 def answer(settings: Settings) -> Answer:
-    """The difference for each test case."""
+    """Measure the difference per test case."""
     rounds, batches = settings.choose((10, 5), (60, 20))
     costs = apart(watched, rounds, batches)
     extra = bootstrap([1e6 * (on - off) for on, off in zip(costs["on"], costs["off"], strict=True)])

@@ -1,9 +1,8 @@
-"""What does a search pay for a test case, compared with the bare calls in it? And what do others pay?
+"""What does a search pay for a test case, compared with its bare calls and with other tools?
 
-A search runs until the start-up is forgotten; then the processor time of all its processes is taken for as many
-generations as need some seconds. The same search runs once more and writes down every test case that it executes in these
-generations. They are replayed as plain Python functions on the module without probes, in a process that holds nothing
-else.
+A search runs until start-up effects have ended. Then the processor time of all its processes is measured for as many
+generations as take some seconds. The same search runs once more and records every test case that it executes in these
+generations. They are replayed as plain Python functions on the module without probes, in a separate process.
 """
 
 from __future__ import annotations
@@ -34,19 +33,19 @@ from questions.searching import Span, engine_on, folder_of, spent
 __all__ = ["answer"]
 
 SUBJECTS = {"string_utils.validation": 5.0, "numeric": 5.0, "sortedcontainers.sortedlist": 3.5, "semver.version": 3.5}
-"""What is searched, and how many times the bare calls the whole loop may cost with C sites."""
+"""The subjects, and the limit of the whole loop in bare calls with C sites."""
 
 FACTORIES = {"C": "c", "Python": "python"}
 TIMES_PYNGUIN = 100.0
 MOST = 20_000
-"""Test cases that are replayed at most."""
+"""Limit of replayed test cases."""
 
 CHUNK = 500
-"""Test cases that are replayed together: few enough to stay in the processor's caches, as a batch of a worker does."""
+"""Test cases per chunk: few enough for the processor's caches, as in a batch of a worker."""
 
 
 def enough(module: str, folder: Path, seed: int, before: int, seconds: float) -> int:
-    """How many generations after the first ones take so long that the kernel's clock ticks do not matter."""
+    """Return how many generations after the first ones take so long that the kernel's clock ticks do not matter."""
     generations, executions, cpu = 0, 0, 0.0
     with engine_on(module, folder, seed=seed) as engine:
         spent(engine, before)
@@ -57,16 +56,16 @@ def enough(module: str, folder: Path, seed: int, before: int, seconds: float) ->
 
 
 def timed(module: str, folder: Path, seed: int, before: int, generations: int) -> tuple[Span, dict[str, Any]]:
-    """A search: what its generations took after those `before`, and its coverage in the end."""
+    """Measure a search: its generations after those `before`, and its final coverage."""
     with engine_on(module, folder, seed=seed) as engine:
         spent(engine, before)
         return spent(engine, generations), engine.coverage()
 
 
 def recorded(module: str, folder: Path, seed: int, before: int, generations: int) -> tuple[list[list[str]], str, int]:
-    """The same search: the lines of each test case that it executes, their imports, and how many are left out.
+    """Repeat the search. Returns the lines of each executed test case, their imports, and the number left out.
 
-    Left out are those that did not end by themselves: without probes and limits they would never end.
+    Test cases that did not end by themselves are left out, because without probes and limits they would never end.
     """
     kept: list[list[Statement]] = []
     left_out = 0
@@ -92,7 +91,7 @@ def recorded(module: str, folder: Path, seed: int, before: int, generations: int
 
 
 def replayed(tests: list[list[str]], imports: str, folder: Path, repeats: int) -> list[list[float]]:
-    """Seconds of processor time that plain calls take: for each chunk of test cases its repeats."""
+    """Return the processor seconds of plain calls: the repeats of each chunk of test cases."""
     look_in(folder)
     warnings.simplefilter("ignore")
     resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
@@ -125,13 +124,13 @@ def _round(functions: list[Any]) -> float:
 
 @dataclass
 class Costs:
-    """What one subject was found to cost.
+    """The measurements of one subject.
 
     Attributes:
         spans: of the search, by factory of sites, repeated in turns.
         bare: microseconds of the bare calls of one test case.
         calls: statements of one test case.
-        rates: test cases per second of processor time of Pynguin's algorithms, None for one that gave none.
+        rates: test cases per second of processor time of Pynguin's algorithms, None for a failed one.
     """
 
     spans: dict[str, list[Span]]
@@ -140,12 +139,12 @@ class Costs:
     rates: dict[str, float | None]
 
     def least(self, factory: str) -> Span | None:
-        """The cheapest repeat; None without any."""
+        """Return the cheapest repeat; None without any."""
         return min(self.spans.get(factory, ()), key=lambda span: span.microseconds, default=None)
 
 
 def measure(module: str, factories: Iterable[str], settings: Settings, result: Answer) -> Costs:
-    """The search with each factory, its bare calls, and Pynguin; raw figures and notes go to the answer."""
+    """Measure the search with each factory, its bare calls, and Pynguin; figures and notes go to the answer."""
     before, seconds, repeats = settings.choose((3, 0.5, 1), (10, 3.0, 3))
     folder = folder_of(module, settings.subjects)
     start = (module, folder, settings.seed, before)
@@ -183,7 +182,7 @@ def measure(module: str, factories: Iterable[str], settings: Settings, result: A
 
 
 def answer(settings: Settings) -> Answer:
-    """Cost of a test case, whole and bare, for each subject and factory, beside Pynguin."""
+    """Measure the cost of a test case, whole and bare, for each subject and factory, compared with Pynguin."""
     result = Answer()
     factories = []
     for name, value in FACTORIES.items():
@@ -229,7 +228,7 @@ def answer(settings: Settings) -> Answer:
         )
         result.targets += [
             Target(f"{module}: whole loop / bare calls", SUBJECTS[module], ratio),
-            # The algorithm that fitgym runs here.
+            # Pynguin's counterpart of the algorithm that fitgym runs here.
             Target(f"{module}: times Pynguin's whole suite", TIMES_PYNGUIN, times["WHOLE_SUITE"], at_least=True),
         ]
     result.tables += [costs, others]

@@ -1,6 +1,7 @@
-"""Calls of docstring_parser; see `workload.py` for the form.
+"""Calls of docstring_parser; see `workload.py` for the format.
 
-None composes a docstring with an example: there code instrumented by Pynguin 0.48 ends the interpreter (Python 3.11).
+No call composes a docstring with an example: there, code instrumented by Pynguin 0.48 crashes the interpreter (Python
+3.11).
 """
 
 PARTS = {

@@ -1,7 +1,7 @@
-"""Docstrings as they are written here, in Markdown with the sections of Google's style, made readable for Sphinx.
+"""Converts fitgym's docstrings, Markdown with sections in Google style, for Sphinx.
 
-Sphinx reads reStructuredText, and napoleon knows the sections. What remains are code spans, lists, tables, references
-and formulas: what is set in by four spaces after an empty line is kept as it stands, letter by letter.
+Sphinx reads reStructuredText, and napoleon handles the sections. This extension converts the rest: code spans, lists,
+tables, references and formulas. A block that is indented by four spaces after an empty line is shown verbatim.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ ITEM = re.compile(r"[*-] ")
 NAME = re.compile(r"[A-Za-z_]\w*(\.\w+)*(\(\))?")
 SPAN = re.compile(r"`[^`]+`")
 COLON = "\ue000"
-"""Stands for a colon while napoleon reads; no docstring has this character."""
+"""Replaces a colon while napoleon reads; no docstring contains this character."""
 
 BEFORE, AFTER = "'\"([{<-/:", "'\")]}>-/:.,;!?"
 SOURCE = re.compile(r"(?=[A-Z][^:;()\n]*? (?:19|20)\d\d\b)")
-"""How a reference begins: authors and a year."""
+"""The start of a reference: authors and a year."""
 
 
 def restructured(lines: Sequence[str]) -> list[str]:
-    """The lines of a docstring in Markdown as lines of reStructuredText."""
+    """Convert the lines of a docstring from Markdown to reStructuredText."""
     found: list[str] = []
     for header, body in _sections(_description(lines)):
         if not header:
@@ -42,7 +42,10 @@ def restructured(lines: Sequence[str]) -> list[str]:
 
 
 def _description(lines: Sequence[str]) -> list[str]:
-    """All of a docstring; of that of an environment, which is a page of its own, what stands under its first heading."""
+    """Return a whole docstring, or for an environment only the section under its first heading.
+
+    An environment has a separate page with its whole docstring.
+    """
     headings = [number for number, line in enumerate(lines) if line.startswith("## ")]
     if not headings:
         return list(lines)
@@ -51,7 +54,7 @@ def _description(lines: Sequence[str]) -> list[str]:
 
 
 def _sections(lines: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
-    """Header and body of each part, in order; the header is empty for what stands outside of sections."""
+    """Yield header and body of each section, in order; text outside of sections has an empty header."""
     header, body = "", list[str]()
     for line in lines:
         if SECTION.match(line) or (header and line.strip() and not line.startswith(" ")):
@@ -63,7 +66,7 @@ def _sections(lines: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
 
 
 def _prose(lines: Sequence[str]) -> Iterator[str]:
-    """Paragraphs, lists, tables and formulas."""
+    """Convert paragraphs, lists, tables and formulas."""
     for blank, chunk in groupby(lines, lambda line: not line.strip()):
         block = list(chunk)
         if blank:
@@ -80,7 +83,7 @@ def _prose(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _references(lines: Sequence[str]) -> Iterator[str]:
-    """One item for each reference: it begins where a line names authors and a year."""
+    """Convert each reference to a list item; a reference begins at a line that names authors and a year."""
     text = "\n".join(line.strip() for line in lines if line.strip())
     for reference in re.split(rf"^{SOURCE.pattern}", text, flags=re.MULTILINE):
         if reference:
@@ -89,7 +92,7 @@ def _references(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _table(lines: Sequence[str]) -> Iterator[str]:
-    """A table of Markdown, its second line left out."""
+    """Convert a Markdown table, without its separator line."""
     rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines]
     yield from (".. list-table::", "   :header-rows: 1", "")
     for row in (rows[0], *rows[2:]):
@@ -99,7 +102,7 @@ def _table(lines: Sequence[str]) -> Iterator[str]:
 
 
 def _inline(text: str) -> str:
-    """Code spans as links where they name something, else as code; nothing else has a meaning."""
+    """Convert code spans to links if they name an object, else to code; escape everything else."""
     found, at = "", 0
     for span in SPAN.finditer(text):
         inner = span.group()[1:-1]
@@ -114,25 +117,28 @@ def _inline(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text in which no character is markup but the star or hyphen that begins an item."""
+    """Escape all markup except a star or hyphen that begins a list item."""
     text = re.sub(r"(?<!^)(?<!\n)\*|\*(?! )", r"\\*", text.replace("\\", "\\\\"))
     return re.sub(r"(?<=\w)_(?!\w)", r"\\_", text.replace("|", "\\|"))
 
 
 def _before(app: Sphinx, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
-    """Replace the lines before napoleon reads them; of a variable it would take what stands before a colon for the type."""
+    """Convert the lines before napoleon reads them.
+
+    Napoleon would take the text before a colon in the docstring of a variable for its type.
+    """
     lines[:] = restructured(lines)
     if what in ("attribute", "data", "property"):
         lines[:] = [line.replace(":", COLON) for line in lines]
 
 
 def _after(app: Sphinx, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
-    """Put the colons back."""
+    """Restore the colons."""
     lines[:] = [line.replace(COLON, ":") for line in lines]
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Before and after napoleon, whose priority is the usual 500."""
+    """Run before and after napoleon, whose priority is the usual 500."""
     app.connect("autodoc-process-docstring", _before, priority=400)
     app.connect("autodoc-process-docstring", _after, priority=600)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,4 +1,4 @@
-"""Small pictures as SVG, in the colours of the page: light, dark, and for colour-blind readers."""
+"""Draws small SVG pictures in the page's colours: for light, dark and colour-blind-safe pages."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ svg { --ground: #ffffff; --ink: #1b1f24; --faint: #5c636b; --line: #d5dae0; --bl
       --blue: #56b4e9; --orange: #e69f00; --band: #123f5c; } }
 text { font-family: system-ui, -apple-system, "Segoe UI", sans-serif; }
 """
-"""The colours of a picture that is a file of its own. On a page, `fitgym.css` gives them to `svg.drawn`."""
+"""The colours of a picture in a separate file. On a page, `fitgym.css` sets them for `svg.drawn`."""
 
 
 def svg(width: int, height: int, shapes: Iterable[str], said: str, *, alone: bool = False) -> str:
-    """A picture.
+    """Return a picture.
 
     Args:
         width: of the drawing, in units; it is shown as wide as the column.
         height: of the drawing, in units.
-        shapes: what is in it.
-        said: its content in a sentence, for readers who do not see it.
-        alone: it is a file of its own, with a ground and colours.
+        shapes: the shapes of the picture.
+        said: a sentence with its content, for screen readers.
+        alone: the picture is a separate file, with a background and colours.
     """
     ground = f'<style>{ALONE}</style><rect width="{width}" height="{height}" rx="8" fill="var(--ground)"/>'
     return (
@@ -35,18 +35,18 @@ def svg(width: int, height: int, shapes: Iterable[str], said: str, *, alone: boo
 
 
 def figure(drawing: str, caption: str) -> str:
-    """A picture with its caption, as HTML for a page."""
+    """Return a picture with its caption, as HTML for a page."""
     return f'<figure class="picture">{drawing}<figcaption>{escape(caption, quote=False)}</figcaption></figure>'
 
 
 def label(x: float, y: float, words: str, *, size: int = 13, colour: str = "ink", anchor: str = "start") -> str:
-    """A line of text whose baseline is at `y`."""
+    """Return a line of text whose baseline is at `y`."""
     where = f'x="{x:g}" y="{y:g}" font-size="{size}" text-anchor="{anchor}"'
     return f'<text {where} fill="var(--{colour})">{escape(words, quote=False)}</text>'
 
 
 def line(points: Iterable[tuple[float, float]], colour: str, width: float = 1.0) -> str:
-    """Straight lines from point to point."""
+    """Return straight lines from point to point."""
     path = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
     return f'<polyline points="{path}" fill="none" stroke="var(--{colour})" stroke-width="{width:g}"/>'
 

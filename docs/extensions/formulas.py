@@ -1,6 +1,6 @@
 """Formulas as MathML, which browsers show without a script, a network or a library.
 
-Docutils brings the converter. Sphinx offers MathJax from a server, or pictures made with LaTeX.
+Docutils contains the converter. Sphinx itself offers MathJax from a server, or pictures made with LaTeX.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ __all__ = ["in_html", "mathml"]
 
 
 def mathml(formula: str, *, block: bool = False) -> str:
-    """A formula in LaTeX as MathML.
+    """Convert a LaTeX formula to MathML.
 
     Raises:
         ExtensionError: it cannot be converted.
@@ -32,7 +32,7 @@ def mathml(formula: str, *, block: bool = False) -> str:
 
 
 def in_html(text: str) -> str:
-    """HTML in which formulas between dollar signs have become MathML."""
+    """Replace formulas between dollar signs in HTML by MathML."""
     return re.sub(r"\$([^$\n]+)\$", lambda found: mathml(found[1]), text)
 
 
@@ -47,6 +47,6 @@ def _visit_block(translator: Any, node: nodes.math_block) -> None:
 
 
 def setup(sphinx: Sphinx) -> dict[str, Any]:
-    """Offer MathML to `html_math_renderer`."""
+    """Register MathML for `html_math_renderer`."""
     sphinx.add_html_math_renderer("mathml", (_visit, None), (_visit_block, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,7 +1,7 @@
-"""The pages of the lessons: executed while the documentation is built, with their figures for light and dark pages.
+"""Builds the pages of the lessons: runs each lesson and includes its figures for light and dark pages.
 
-A run is kept in `build/lessons` and used again while neither the lesson nor any file of fitgym has changed. MyST-NB would
-run notebooks too, but it has one picture for each figure and knows no heads of lessons, and it brings SQLAlchemy along.
+Results are cached in `build/lessons` until the lesson or a file of fitgym changes. MyST-NB also runs notebooks, but it
+makes only one picture per figure, does not read lesson headers, and depends on SQLAlchemy.
 """
 
 from __future__ import annotations
@@ -44,13 +44,13 @@ Teachers find a syllabus, slides and an autograder in [Teaching with the lessons
 """
 
 FOLDED = {"setup": "Setup: imports and style", "check": "How the answer is checked"}
-"""What is said instead of cells that are shown on request, by their tag; calls of `quiz` and `exercise` are not shown at all."""
+"""Titles of collapsed cells, by cell tag. Calls of `quiz` and `exercise` are not shown at all."""
 
 logger = logging.getLogger(__name__)
 
 
 def lesson_pages() -> dict[str, str]:
-    """A page for each lesson, its figures and its notebook, and one that lists them; by the path of the file.
+    """Return the page, figures and notebook of each lesson and an index page, by file path.
 
     Raises:
         ExtensionError: a cell of a lesson raised an exception.
@@ -68,7 +68,7 @@ def lesson_pages() -> dict[str, str]:
 
 
 def _index(lessons: Mapping[Lesson, str]) -> str:
-    """The parts of the course with a card for each lesson.
+    """Return the parts of the course with a card for each lesson.
 
     Args:
         lessons: with the name of a figure of each, empty if it has none.
@@ -97,15 +97,15 @@ def _picture(figure: str, mode: str, alt: str, more: str = "") -> str:
 
 
 class _Page:
-    """The page of one lesson.
+    """Builds the page of one lesson.
 
     Args:
         source: its file.
-        lesson: its head.
+        lesson: its header.
         notebook: with outputs.
 
     Attributes:
-        figures: the text of each figure by the name of its file.
+        figures: the text of each figure by file name.
         cover: the name of the figure for the card of the lesson: of the cell tagged `cover`, otherwise the first one.
     """
 
@@ -115,7 +115,7 @@ class _Page:
         self.cover = ""
 
     def text(self) -> str:
-        """The page in Markdown; the figures are found on the way."""
+        """Return the page in Markdown, and collect its figures."""
         return "\n\n".join([*self._head(), *(block for cell in self.notebook.cells[1:] for block in self._cell(cell))])
 
     def _head(self) -> Iterator[str]:
@@ -182,7 +182,7 @@ def _said(printed: str) -> str:
 
 
 def _outputs() -> dict[Path, NotebookNode]:
-    """Each lesson with its outputs; those that have not changed are not run again."""
+    """Return each lesson with its outputs; unchanged lessons are not run again."""
     code = _digest(file.read_bytes() for file in _code())
     kept = {
         source: KEPT / f"{_digest([code.encode(), source.read_bytes(), *_solutions(source)])}.ipynb"
@@ -205,7 +205,7 @@ def _outputs() -> dict[Path, NotebookNode]:
 
 
 def _code() -> list[Path]:
-    """The files that the result of a lesson depends on, beside its own."""
+    """Return the files that the result of a lesson depends on, besides the lesson itself."""
     found = [file for folder in ("fitgym", "envs", "agents", "notebooks/own") for file in (ROOT / folder).rglob("*.py")]
     return sorted([*found, ROOT / "notebooks" / "lesson.mplstyle", ROOT / "notebooks" / "pages.py"])
 

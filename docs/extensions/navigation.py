@@ -1,7 +1,7 @@
-"""The navigation beside each page: the groups and their sections, and the pages of the current section.
+"""Builds the navigation of each page: the groups, their sections, and the pages of the current section.
 
-Sphinx would copy the tables of contents of all pages into each page. With five hundred pages that takes minutes, and the
-copy is longer than most pages.
+Sphinx would copy the tables of contents of all pages into each page. With five hundred pages that takes minutes, and
+the copy is longer than most pages.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from sphinx.environment import BuildEnvironment
 __all__ = ["tree"]
 
 Entry = tuple[str | None, str]
-"""Title, where it is not that of the page, and name of a page."""
+"""Title, if it differs from the title of the page, and name of a page."""
 
 
 def tree(app: Sphinx, page: str) -> str:
-    """The navigation as seen from a page: nested lists of links, in the groups that the root page names."""
+    """Return the navigation for a page: nested lists of links, in the groups that the root page names."""
     ancestors = _ancestors(app.env, page)
     groups = []
     for caption, entries in _groups(app.env, app.config.root_doc):
@@ -32,7 +32,7 @@ def tree(app: Sphinx, page: str) -> str:
 
 
 def _ancestors(env: BuildEnvironment, page: str) -> set[str]:
-    """The page and the pages above it."""
+    """Return the page and the pages above it."""
     parents = {child: parent for parent in env.toctree_includes for child in env.toctree_includes[parent]}
     found = set[str]()
     while page in parents and page not in found:
@@ -58,7 +58,7 @@ def _below(app: Sphinx, parent: str, page: str, ancestors: set[str], level: int)
 
 
 def _groups(env: BuildEnvironment, parent: str) -> Iterator[tuple[str, list[Entry]]]:
-    """Caption and entries of each table of contents on a page."""
+    """Yield caption and entries of each table of contents on a page."""
     for toctree in env.tocs[parent].findall(addnodes.toctree):
         yield toctree.get("caption") or "", list(toctree["entries"])
 
@@ -68,11 +68,11 @@ def _address(app: Sphinx, page: str, name: str) -> str:
 
 
 def _use(app: Sphinx, page: str, template: str, context: dict[str, Any], doctree: document | None) -> None:
-    """Give the theme this one."""
+    """Pass this navigation to the theme."""
     context["toctree"] = lambda **options: tree(app, page)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Before the theme asks for the navigation, which it does with the usual priority of 500."""
+    """Register with a priority below the theme's 500, so that it runs before the theme requests the navigation."""
     app.connect("html-page-context", _use, priority=400)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

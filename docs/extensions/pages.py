@@ -1,7 +1,7 @@
-"""The pages that are made from the code: one for each extension, environment and module, with tables of contents.
+"""Generates pages from the code: one for each extension, environment and module, with tables of contents.
 
-Registries say which extensions there are, so that a file that is added to one of their folders has its page the next
-time the documentation is built.
+The registries list the extensions. So a file that is added to an extension folder gets a page in the next build of the
+documentation.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ __all__ = ["all_pages", "modules", "write"]
 ROOT = Path(fitgym.__file__).parent.parent
 
 Pages = dict[str, str]
-"""The text of each page by its path in the folder of the documentation."""
+"""The text of each page by its path in the documentation folder."""
 
 EXTENSIONS: Mapping[str, tuple[Registry[Any], str, str]] = {
     "fitness": (FITNESS, "Fitness functions", ""),
@@ -56,7 +56,7 @@ EXTENSIONS: Mapping[str, tuple[Registry[Any], str, str]] = {
     "features": (blocks(), "Feature blocks", "fitgym generate SUBJECT --features {name}"),
     "agents": (fitgym.agents.base.agents(), "Agents", "fitgym generate SUBJECT --agent {name}"),
 }
-"""For each folder of extensions: what is in it, its title, and how one of them is asked for."""
+"""For each folder of extensions: the noun for one of them, its title, and a command that uses it."""
 
 
 RESULTS = """# Results
@@ -71,13 +71,13 @@ validate FOLDER` runs every record of it again.
 
 
 def modules() -> list[str]:
-    """Every public module of fitgym by import name, packages included."""
+    """Return every public module of fitgym by import name, packages included."""
     found = ["fitgym", *(module.name for module in pkgutil.walk_packages(fitgym.__path__, "fitgym."))]
     return sorted(name for name in found if not any(part.startswith("_") for part in name.split(".")))
 
 
 def all_pages() -> Pages:
-    """Every page that is made."""
+    """Return all generated pages."""
     pages: Pages = {}
     for folder in EXTENSIONS:
         pages |= extension_pages(folder)
@@ -88,7 +88,7 @@ def all_pages() -> Pages:
 
 
 def extension_pages(folder: str) -> Pages:
-    """A page for each extension in a folder, and one that lists them."""
+    """Return a page for each extension in a folder, and an index page."""
     registry, title, command = EXTENSIONS[folder]
     entries = [entry for entry in describe(folder) if entry[0] in registry.names()]  # a set of features is no extension
     pages = {f"{folder}/index.rst": _index(title, inspect.getdoc(registry.base) or "", entries, registry.package)}
@@ -105,7 +105,7 @@ def extension_pages(folder: str) -> Pages:
 
 
 def _commands_of(folder: str, name: str, command: str) -> str:
-    """How it is asked for; of an agent that learns across runs, how it is trained first."""
+    """Return the command that uses an extension; for an agent that learns across runs, also how to train it."""
     lines = [command.format(name=name) or _with_fitness(name)]
     if folder == "agents" and (env := _only_in(name)):
         command = f"{command} --env {env}"
@@ -118,7 +118,7 @@ def _commands_of(folder: str, name: str, command: str) -> str:
 
 
 def _only_in(name: str) -> str:
-    """An environment in which an agent can act that does not act in the default one; empty for all others."""
+    """Return an environment for an agent that does not act in the default one; empty for all others."""
     spaces = fitgym.agents.base.kind(name).spaces
     if Discrete in spaces:
         return ""
@@ -126,17 +126,20 @@ def _only_in(name: str) -> str:
 
 
 def _learns(name: str) -> bool:
-    """The agent learns while it chooses."""
+    """Return whether the agent learns while it chooses."""
     return fitgym.agents.base.kind(name).learns
 
 
 def _is_trained(name: str) -> bool:
-    """The agent learns in a way of its own, before it chooses."""
+    """Return whether the agent learns in its own way before it chooses."""
     return fitgym.agents.base.kind(name).learn is not Agent.learn
 
 
 def _with_fitness(name: str) -> str:
-    """The command that lets a fitness function guide, with as few others as there may be; empty where there is none."""
+    """Return the command that makes a fitness function guide the search with as few others as possible.
+
+    Return an empty string if there is none.
+    """
     classes = {goal: GOALS.load(goal) for goal in GOALS.names()}
     ways = [
         (action, goal)
@@ -151,7 +154,7 @@ def _with_fitness(name: str) -> str:
 
 
 def _index(title: str, text: str, rows: Iterable[tuple[str, str]], package: str) -> str:
-    """A table of extensions with the first sentence of each."""
+    """Return a table of extensions with the first sentence of each."""
     rows = list(rows)
     noun = text.partition("\n")[0]
     entries = "\n".join(f"   {name} <{name}>" for name, _ in rows)
@@ -161,7 +164,7 @@ def _index(title: str, text: str, rows: Iterable[tuple[str, str]], package: str)
 
 
 def _facts(folder: str, name: str, cls: Any) -> Iterator[tuple[str, str]]:
-    """What the class says beside its docstring, as reStructuredText."""
+    """Yield the facts about a class beyond its docstring, as reStructuredText."""
     if folder == "fitness":
         goals = [goal for goal in GOALS.names() if name in GOALS.load(goal).functions]
         yield "among the actions of", ", ".join(f":doc:`{goal} </goals/{goal}>`" for goal in goals) or "no goal"
@@ -188,7 +191,7 @@ def _facts(folder: str, name: str, cls: Any) -> Iterator[tuple[str, str]]:
 
 
 def environment_pages() -> Pages:
-    """A page for each registered environment, in the form that Gymnasium's own have, and one that lists them."""
+    """Return a page for each registered environment, in the form of Gymnasium's pages, and an index page."""
     ids = list(fitgym.envs.REGISTERED)
     said = dict(describe("envs"))
     pages = {_slug(name): _environment(name) for name in ids}
@@ -211,7 +214,7 @@ those with a subject, so that every episode is about another module.
 
 
 def _slug(name: str) -> str:
-    """Path of the page of an environment: `fitgym/Toy-v0` is environments/toy.md."""
+    """Return the path of an environment's page: `fitgym/Toy-v0` is environments/toy.md."""
     words = re.findall(r"[A-Z][a-z]*|(?<=-)[a-z]+(?=-)", name.partition("/")[2])
     return f"environments/{'_'.join(words).lower()}.md"
 
@@ -264,7 +267,7 @@ env = gymnasium.make("{name}"{given})
 
 
 def _ladder(name: str) -> str:
-    """What there is to gain in an environment, from the table that is committed; nothing where it was not measured."""
+    """Return the possible gain in an environment from the committed table; empty without a measurement."""
     file = ROOT / "benchmarks" / "headroom" / "environments" / "ladder.md"
     written = file.read_text("utf-8") if file.exists() else ""
     found = re.search(rf"^## {re.escape(name)}$(.*?)(?=^## |\Z)", written, re.DOTALL | re.MULTILINE)
@@ -276,7 +279,7 @@ def _ladder(name: str) -> str:
 
 
 def _signature(cls: type) -> str:
-    """The arguments of the constructor, a line each."""
+    """Return the arguments of the constructor, one line each."""
     lines = [f"{cls.__name__}("]
     for parameter in inspect.signature(cls).parameters.values():
         stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"}.get(parameter.kind, "")
@@ -286,7 +289,7 @@ def _signature(cls: type) -> str:
 
 
 def _linked(text: str) -> str:
-    """Markdown in which code spans that are full names of modules and what is in them lead there."""
+    """Link code spans that are full names of modules or their members."""
     return re.sub(r"`(fitgym(?:\.\w+)+)(?:\([^`]*\))?`", r"{py:obj}`\1`", text)
 
 
@@ -294,7 +297,7 @@ def _linked(text: str) -> str:
 
 
 def reference_pages() -> Pages:
-    """A page for each public module that has none as an extension, by package."""
+    """Return a page for each public module without an extension page, by package."""
     extensions = {
         f"{registry.package}.{name}": f"{folder}/{name}"
         for folder, (registry, _, _) in EXTENSIONS.items()
@@ -334,7 +337,7 @@ def _first_line(module: ModuleType) -> str:
 
 
 def command_page() -> Pages:
-    """The help of every command, as the command line gives it."""
+    """Return the help of every command, as the command line prints it."""
     helps = [
         f"## {' '.join(('fitgym', *words))}\n\n```text\n{_help(words)}\n```\n"
         for words in sorted(_commands(app, ()), key=len)
@@ -343,7 +346,7 @@ def command_page() -> Pages:
 
 
 def _commands(group: App, words: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    """Every command of the command line, as words."""
+    """Yield every command of the command line, as words."""
     for name in group.resolved_commands():
         if not name.startswith("-"):
             inner = group[name]
@@ -361,7 +364,7 @@ def _help(words: tuple[str, ...]) -> str:
 
 
 def result_pages() -> Pages:
-    """A page for each line of `results.toml`: a table that is committed, with its figures and how it was made."""
+    """Return a page for each entry of `results.toml`: a committed table, its figures and how it was made."""
     listed = tomllib.loads((ROOT / "docs" / "results.toml").read_text("utf-8"))
     pages = {}
     for title, (maker, table, *figures) in listed.items():
@@ -384,7 +387,7 @@ def result_pages() -> Pages:
 
 
 def _reading(script: str) -> str:
-    """What the README of the benchmarks says of a script, as a section."""
+    """Return the section of the benchmarks' README about a script."""
     readme = (ROOT / "benchmarks" / "README.md").read_text("utf-8")
     found = re.search(rf"^## What `{re.escape(script)}` prints$(.*?)(?=^## |\Z)", readme, re.DOTALL | re.MULTILINE)
     if found is None:
@@ -401,7 +404,7 @@ def _heading(text: str) -> str:
 
 
 def _rst(text: str) -> str:
-    """One line of a docstring as reStructuredText."""
+    """Convert one line of a docstring to reStructuredText."""
     return " ".join(restructured([text])).strip()
 
 
@@ -410,7 +413,7 @@ def _rst_code(*commands: str) -> str:
 
 
 def _rst_table(rows: Iterable[tuple[str, str]]) -> str:
-    """Two columns; the second may hold markup."""
+    """Return a table of two columns; the second may contain markup."""
     lines = "\n".join(f"   * - {left}\n     - {right}" for left, right in rows)
     return f".. list-table::\n   :class: facts\n\n{lines}\n" if lines else ""
 
@@ -428,7 +431,7 @@ def _number(x: float) -> str:
 
 
 def write(sphinx: Sphinx, config: object = None) -> None:
-    """Bring the folders of made pages up to date: what has not changed is not touched, what is left over goes."""
+    """Update the folders of generated pages: write changed files and delete obsolete ones."""
     source = Path(sphinx.srcdir)
     pages = all_pages()
     for folder in {path.partition("/")[0] for path in pages}:
@@ -443,7 +446,7 @@ def write(sphinx: Sphinx, config: object = None) -> None:
 
 
 def setup(sphinx: Sphinx) -> dict[str, Any]:
-    """Make the pages before Sphinx looks for pages."""
+    """Generate the pages before Sphinx looks for pages."""
     sphinx.connect("config-inited", write)
     sphinx.add_css_file("lessons.css")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,5 +1,8 @@
-"""The chart of branch coverage beside Pynguin, from the committed table: `python docs/extensions/peers.py` writes the file
-that the README shows; the landing page has the same drawing in the colours of the page."""
+"""Draws the chart of branch coverage compared with Pynguin, from the committed table.
+
+`python docs/extensions/peers.py` writes the file that the README shows. The landing page has the same drawing in its
+own colours.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +30,7 @@ WIDTH, LEFT, RIGHT, TOP, STEP = 540, 118, 512, 104, 30
 
 @dataclass(frozen=True)
 class Row:
-    """What both tools cover with one search algorithm: mean shares of the branches, over `modules` modules."""
+    """The coverage of both tools with one search algorithm: mean shares of branches over `modules` modules."""
 
     algorithm: str
     modules: int
@@ -38,7 +41,7 @@ class Row:
 
 
 def rows() -> list[Row]:
-    """The rows of the committed table, the algorithms in the order of `NAMES`."""
+    """Return the rows of the committed table, with the algorithms in the order of `NAMES`."""
     found = {}
     for written in TABLE.read_text("utf-8").splitlines():
         cells = [cell.strip() for cell in written.strip("|").split("|")]
@@ -49,12 +52,12 @@ def rows() -> list[Row]:
 
 
 def budget() -> str:
-    """The seconds that each tool had, as the table says: "10s"."""
+    """Return the seconds that each tool had, as in the table, for example "10s"."""
     return re.search(r"(\d+s) each", TABLE.read_text("utf-8"))[1]
 
 
 def chart(*, alone: bool = False) -> str:
-    """Two dots for each algorithm, on one scale from nothing to all branches."""
+    """Draw two dots for each algorithm, on a scale from no branches to all."""
     found = rows()
     bottom = TOP + STEP * len(found)
     ours = f"{min(r.fitgym for r in found):.2f} to {max(r.fitgym for r in found):.2f}"

@@ -1,7 +1,7 @@
-"""Pictures on top of the pages that are made from the code: what an agent chooses, a search covers, an environment shows.
+"""Pictures for the generated pages: an agent's choices, a search's coverage, an environment's episode.
 
-The pictures of agents and searches are drawn while the documentation is built, from runs on formulas that take
-milliseconds. Those of environments are committed files, see `docs/episodes.py`.
+The pictures of agents and searches are drawn during the build, from runs on formulas that take milliseconds. Those of
+environments are committed files; see `docs/episodes.py`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ GOALS = ("exceptions", "diversity", "strong_mutation")
 
 
 def agent_picture(name: str) -> str:
-    """What an agent chooses on a bandit whose best option changes once; empty where it could not choose without training."""
+    """Draw an agent's choices on a bandit whose best option changes once; empty if it needs training first."""
     cls = kind(name)
     if Discrete not in cls.spaces or not (cls.learns or name in UNLEARNED):
         return ""
@@ -86,7 +86,7 @@ def _choices(name: str) -> np.ndarray:
 
 
 def _spells(mask: np.ndarray) -> list[tuple[int, int]]:
-    """First step, and the step after the last one, of each unbroken row of true values."""
+    """Return the first step and the step after the last one of each unbroken row of true values."""
     edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]])))
     return [(int(start), int(end)) for start, end in edges.reshape(-1, 2)]
 
@@ -95,7 +95,7 @@ def _spells(mask: np.ndarray) -> list[tuple[int, int]]:
 
 
 def search_picture(name: str) -> str:
-    """What a search covers on an artificial problem, beside all others."""
+    """Draw the coverage of a search on an artificial problem, compared with all others."""
     curves = {other: _curve(other) for other in SEARCH.names() if other != "one_goal"}
     if name not in curves:
         return ""
@@ -131,7 +131,7 @@ def search_picture(name: str) -> str:
 
 @cache
 def _curve(name: str) -> list[tuple[int, int]]:
-    """Evaluations and covered targets after each generation."""
+    """Return evaluations and covered targets after each generation."""
     engine = ArtificialEngine(Problem.draw(TARGETS, seed=0), search=name, seed=0, budget=EVALUATIONS)
     found = []
     while engine.spent < 1.0:
@@ -141,7 +141,7 @@ def _curve(name: str) -> list[tuple[int, int]]:
 
 
 def _apart(wanted: Mapping[str, float], least: float) -> dict[str, float]:
-    """Heights in the same order, at least so far apart that their labels can be read."""
+    """Return heights in the same order, with enough distance for readable labels."""
     found: dict[str, float] = {}
     last = -np.inf
     for name, y in sorted(wanted.items(), key=lambda item: item[1]):
@@ -153,7 +153,7 @@ def _apart(wanted: Mapping[str, float], least: float) -> dict[str, float]:
 
 
 def goal_picture(name: str) -> str:
-    """What agents reach under a goal, from the committed table; empty for a goal without one."""
+    """Draw the results of agents under a goal, from the committed table; empty for a goal without one."""
     text = (ROOT / "benchmarks" / "agents" / "table.md").read_text("utf-8")
     section = re.search(rf"^## {name}, (.*?)$(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
     if section is None:
@@ -193,7 +193,7 @@ MAKERS: Mapping[str, Callable[[str], str]] = {
 
 
 def of_page(page: str) -> str:
-    """The picture of a page as HTML; empty where it has none."""
+    """Return the picture of a page as HTML; empty if it has none."""
     folder, _, name = page.partition("/")
     if folder in MAKERS and name != "index":
         return MAKERS[folder](name)
@@ -201,7 +201,7 @@ def of_page(page: str) -> str:
 
 
 def with_picture(page: str, text: str) -> str:
-    """The text of a page with its picture below the heading."""
+    """Return the text of a page with its picture below the heading."""
     if page.startswith("environments/"):
         return _with_animation(text)
     drawing = of_page(page)
@@ -231,6 +231,6 @@ def _read(app: Sphinx, page: str, content: list[str]) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Put pictures into pages as they are read."""
+    """Add pictures to pages when Sphinx reads them."""
     app.connect("source-read", _read)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,6 +1,6 @@
-"""Search in the words of a newcomer: words that only ask are ignored, and pages are found by words that they do not hold.
+"""Search for newcomers: ignores question words and finds pages by synonyms that they do not contain.
 
-`static/ranking.js` ranks the pages. `docs/tests/test_search.py` has the questions that must find their page.
+`static/ranking.js` ranks the pages. `docs/tests/test_search.py` contains questions that must find their page.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ am an any been being by can cannot could did do does doing done from get give ha
 means might must my need needs one or our should so some than them those use used using want was we were what when where
 which while who whose why without would you your
 """
-"""Words that ask. Negations too: "does not work" and "what works" lead to the same page."""
+"""Question words. Negations are included: "does not work" and "what works" lead to the same page."""
 
 SYNONYMS: Mapping[str, str] = {
     "quickstart": "tutorial start started begin getting install setup installation introduction first steps",
@@ -63,23 +63,23 @@ SYNONYMS: Mapping[str, str] = {
     "notebooks/index": "lessons course tutorial tutorials notebook notebooks learn teach teaching exercises jupyter beginner",
     "results/index": "results evidence experiments evaluation reproduce numbers",
 }
-"""Words that newcomers use for the content of a page, by page. A page that is gone is ignored."""
+"""Newcomers' words for the content of a page, by page. A page that does not exist is ignored."""
 
 
 class Questions(SearchEnglish):
-    """English, without the words that ask."""
+    """English without the question words."""
 
     stopwords = SearchEnglish.stopwords | frozenset(ASKING.split())
 
 
 def _add_synonyms(app: Sphinx, doctree: nodes.document) -> None:
-    """Give a page its synonyms as keywords, which Sphinx indexes."""
+    """Add synonyms to a page as keywords, which Sphinx indexes."""
     if words := SYNONYMS.get(app.env.docname):
         doctree.insert(0, nodes.meta("", name="keywords", content=", ".join(words.split())))
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Use it in the place of English."""
+    """Register this language in place of English."""
     app.add_search_language(Questions)
     app.connect("doctree-read", _add_synonyms)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

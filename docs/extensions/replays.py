@@ -20,7 +20,7 @@ SETTING = Setting.from_keywords(
 
 
 def write(app: Sphinx, problem: Exception | None) -> None:
-    """Write the page beside the other files that are only copied; about three seconds."""
+    """Write the page beside the other files that are only copied; takes about three seconds."""
     if problem is not None or app.builder.format != "html":
         return
     env: Any = make(SETTING, render_mode="episode")
@@ -32,6 +32,6 @@ def write(app: Sphinx, problem: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Make the page at the end, when Sphinx has copied its files."""
+    """Write the page at the end, when Sphinx has copied its files."""
     app.connect("build-finished", write)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,4 +1,4 @@
-"""What the tests of the documentation share: the extensions of Sphinx, the built site on an address, a browser."""
+"""Fixtures of the documentation tests: the Sphinx extensions, the built site on an address, a browser."""
 
 from __future__ import annotations
 

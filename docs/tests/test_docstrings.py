@@ -1,4 +1,4 @@
-"""Docstrings in Markdown become what Sphinx reads."""
+"""Conversion of Markdown docstrings to reStructuredText."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Lessons become pages with figures for light and dark, formulas in MathML, and cells that fold out."""
+"""Lesson pages: figures for light and dark, formulas in MathML, collapsed cells."""
 
 from __future__ import annotations
 

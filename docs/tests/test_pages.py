@@ -1,4 +1,4 @@
-"""Pages are made from the code: what is added as a file has one, what is gone has none."""
+"""Generated pages: an added file gets a page, and the page of a deleted file is removed."""
 
 import importlib
 import sys

@@ -1,4 +1,4 @@
-"""The pictures of the documentation show what the tables and the searches say."""
+"""The pictures of the documentation agree with the tables and the searches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A newcomer's questions find the page that answers them."""
+"""The site's search: newcomers' questions find the right page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The documentation that `make docs` has built: is everything in it, and does a newcomer find it?"""
+"""The site that `make docs` has built: complete, and easy to navigate for a newcomer."""
 
 from __future__ import annotations
 

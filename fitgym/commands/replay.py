@@ -36,11 +36,11 @@ def replay(
     Parameters
     ----------
     record
-        The file that fitgym generate --json has written.
+        File written by fitgym generate --json.
     path
-        A folder that is searched first for the subject.
+        Folder to search first for the subject.
     suite
-        The exported suite, or the folder that it is in; it is run in a fresh interpreter.
+        The exported suite, or the folder that contains it. It is run in a fresh interpreter.
     html
         File for the page.
     number

@@ -1,6 +1,6 @@
-"""The engine of a search: its state, the questions that can be asked of it, and the steps that change it.
+"""The engine of a search: its state, queries on the state, and the commands that change it.
 
-The names below are the public ones. Files inside fitgym's engine import from the file that defines a name.
+The names below are public. Files inside fitgym's engine import from the file that defines a name.
 """
 
 from fitgym.engine.choices import FITNESS, SEARCH, SECONDARY, Variants, check_variants, parse_search

@@ -1,4 +1,4 @@
-"""Choices: the fitness functions, search algorithms and secondary objectives that a search can use, by name."""
+"""Choices: the fitness functions, search algorithms and secondary objectives of a search, by name."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ SEARCH = Registry("fitgym.search", Search, "search algorithm")
 SECONDARY = Registry("fitgym.secondary", SecondaryObjective, "secondary objective")
 
 Variants = Mapping[str, Mapping[str, Any]]
-"""Arguments for the classes of fitness functions, by the function's name."""
+"""Arguments for the classes of fitness functions, by function name."""
 
 
 def parse_search(text: str) -> tuple[type[Search], dict[str, Any]]:
-    """The algorithm and the options in a text such as `whole_suite:use_archive=false`.
+    """Return the algorithm and the options in a text such as `whole_suite:use_archive=false`.
 
     Raises:
         UnknownName: no algorithm has this name.
@@ -42,7 +42,7 @@ def parse_search(text: str) -> tuple[type[Search], dict[str, Any]]:
 
 
 def _kinds(algorithm: type[Search]) -> dict[str, Any]:
-    """The types of the options, those that the constructor hands on to its base included."""
+    """Return the types of the options, including those that the constructor passes to its base class."""
     return {
         name: kind
         for cls in reversed(algorithm.__mro__)

@@ -28,5 +28,5 @@ class Discovery:
 
 
 def function_name(subject: Subject, function: int) -> str:
-    """The name of the subject's function with this number; "" for -1, which is no function of the subject."""
+    """Return the name of the subject's function with this number; "" for -1, which is no function of the subject."""
     return subject.functions[function].name if function >= 0 else ""

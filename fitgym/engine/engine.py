@@ -35,8 +35,8 @@ from fitgym.testcase.rates import DEFAULT, Rates
 
 __all__ = ["Engine"]
 
-_FIRST_SHARE = 0.3  # of the time, which the first population may take
-_FIRST_BATCH = 8  # test cases of it that run before it is asked again which calls hang
+_FIRST_SHARE = 0.3  # share of the time that the first population may take
+_FIRST_BATCH = 8  # test cases of the first population that run between two checks for calls that hang
 _SWEEP = 20  # generations between two clean-ups of traces and statements that no kept test case uses
 
 
@@ -179,7 +179,7 @@ class Engine(Workbench):
         self._state.saved[key] = list(self._state.search.population)
 
     def saved_population(self, key: Hashable) -> Sequence[Individual] | None:
-        """The population that was saved under a key, for `activate`; None if there is none."""
+        """Return the population that was saved under a key, for `activate`; None if there is none."""
         return self._state.saved.get(key)
 
     def use(self, search: str) -> None:
@@ -220,7 +220,10 @@ class Engine(Workbench):
                 self.search.refresh(self)
 
     def reseed(self, seed: int) -> None:
-        """Go on with another source of chance: a copy that looks ahead does not know what luck the search will have."""
+        """Continue with another random generator.
+
+        A copy that looks ahead then does not share the random numbers of the search.
+        """
         state = self._state
         state.rng = np.random.default_rng(seed)
         for search in state.searches.values():
@@ -256,7 +259,7 @@ class Engine(Workbench):
             if state.generation % _SWEEP == 0:
                 self._sweep()
 
-    # ------------------------------------------------------------------ parts, for tests and for who drives the engine
+    # ------------------------------------------------------------------ parts, for tests and callers that drive the engine
 
     @property
     def executor(self) -> Executor:
@@ -305,6 +308,7 @@ class Engine(Workbench):
             else:
                 self._evaluate_first(candidates, self.deadline)
         except OutOfBudget:
+            # An abandoned generation loses only its offspring, but without a population there would be no result.
             if not search.population:  # the executed part of the first population becomes the population
                 known = [Individual(tuple(t for t in c.testcases if self.has_trace(t))) for c in candidates]
                 search.population = [individual for individual in known if individual.testcases] or known[:1]
@@ -322,7 +326,7 @@ class Engine(Workbench):
                 self._guidance.open_reserve()
 
     def _sow(self) -> None:
-        """Execute the seeds, and let the search begin with those that cover something."""
+        """Execute the seeds, and add those that cover something to the factory."""
         state = self._state
         seeds, state.seeds = state.seeds, ()
         if state.budget is not None and state.budget.unit == "x":
@@ -348,7 +352,7 @@ class Engine(Workbench):
                 try:
                     self._evaluate(living)
                     if any(self._state.measurements.fitness[name].numbers is not None for name in new):
-                        self.execute(self.archived_testcases())  # to know which mutants are dead already
+                        self.execute(self.archived_testcases())  # finds the mutants that are already killed
                 except OutOfBudget:
                     return False
                 if new:
@@ -363,10 +367,10 @@ class Engine(Workbench):
         self.execute(chain.from_iterable(individual.testcases for individual in individuals))
 
     def _evaluate_first(self, individuals: Sequence[Individual], deadline: float) -> None:
-        """Evaluate the first population, which was made before it was known which calls hang.
+        """Evaluate the first population, which was created before any call was known to hang.
 
         Raises:
-            OutOfBudget: its share of the time is over, or some test cases were left out because they would most likely hang.
+            OutOfBudget: its share of the time is over, or test cases that would probably hang were left out.
         """
         now = time.monotonic()
         self.deadline = now + _FIRST_SHARE * max(0.0, deadline - now)

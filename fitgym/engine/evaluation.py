@@ -15,7 +15,7 @@ __all__ = ["ActiveEvaluation"]
 
 
 class ActiveEvaluation:
-    """Tells a search algorithm how good executed individuals are; see `fitgym.search.base.Evaluation`.
+    """Evaluates executed individuals for a search algorithm; see `fitgym.search.base.Evaluation`.
 
     Args:
         state: of the search.
@@ -25,7 +25,7 @@ class ActiveEvaluation:
         self._state = state
 
     def suite_fitness(self, individuals: Sequence[Individual]) -> NDArray[np.float64]:
-        """The combined fitness of each suite, `(len(individuals),)`: the weighted sum over the active functions.
+        """Return the combined fitness of each suite, `(len(individuals),)`: the weighted sum over the active functions.
 
         Each function is in [0, 1]; 0 is best. Covered targets do not count, unless the algorithm works without the
         archive.
@@ -38,7 +38,7 @@ class ActiveEvaluation:
         return total
 
     def objectives(self, testcases: Sequence[TestCase], *, released: bool = False) -> NDArray[np.float64]:
-        """The distance of each test case to each open target of the active functions, `(len(testcases), n_open)`.
+        """Return the distance of each test case to each open target of active functions, `(len(testcases), n_open)`.
 
         Args:
             testcases: executed test cases.
@@ -53,12 +53,12 @@ class ActiveEvaluation:
             return np.hstack(found)
 
     def targets(self) -> list[tuple[str, int]]:
-        """The open targets in the column order of `objectives`: function name and number of the target."""
+        """Return the open targets in the column order of `objectives`: function name and number of the target."""
         state = self._state
         return [(name, column) for name in state.active for column in state.measurements.open(name).tolist()]
 
     def secondary(self, individuals: Sequence[Individual]) -> NDArray[np.float64]:
-        """The secondary objective of executed individuals, `(len(individuals),)`; less is better."""
+        """Return the secondary objective of executed individuals, `(len(individuals),)`; less is better."""
         return self._state.secondary.of_suites(individuals, self._state.measurements.trace)
 
     def proxies(self, testcases: Sequence[TestCase]) -> NDArray[np.float64]:
@@ -67,7 +67,7 @@ class ActiveEvaluation:
         return state.proxies.of(testcases, list(map(state.measurements.trace, testcases)))
 
     def released(self, name: str) -> NDArray[np.bool_]:
-        """Which targets of a fitness function have a place that can be reached, `(n_targets,)`.
+        """Return which targets of a fitness function have a place that can be reached, `(n_targets,)`.
 
         A place can be reached in three cases: it is control dependent on no branch, on a branch that the archive
         covers, or on code outside the class under test. A target without a place can always be reached.

@@ -85,7 +85,7 @@ class Execution:
             self._state.archive.update([name], able, self._confirm)
 
     def required_targets(self, name: str) -> Mask:
-        """Which targets of a fitness function a finished suite must cover.
+        """Return which targets of a fitness function a finished suite must cover.
 
         These are all targets that existing tests do not cover, unless its mutants were restricted.
         """
@@ -93,7 +93,7 @@ class Execution:
         return ~self._state.archive.granted(name) if required is None else required
 
     def _executions_left(self) -> int | None:
-        """The number of executions that the budget leaves; None if the budget counts something else."""
+        """Return the number of executions that the budget leaves; None if the budget counts something else."""
         budget = self._state.budget
         if budget is None or budget.unit != "x":
             return None
@@ -112,19 +112,20 @@ class Execution:
             started = time.monotonic()
             self.run(unknown[: state.chunk])
             unknown = unknown[state.chunk :]
+            # Adapt the chunk so that it takes about `_GLANCE` seconds: large chunks overshoot the deadline.
             quick = time.monotonic() - started < _GLANCE
             state.chunk = min(1024, 2 * state.chunk) if quick else max(1, state.chunk // 2)
         if unknown:
             self.run(unknown)
 
     def _probes_of(self, testcases: Sequence[TestCase]) -> frozenset[str]:
-        """The probes to record for these test cases: the ones needed now, and all that were recorded before."""
+        """Return the probes to record for these test cases: the ones needed now, and all that were recorded before."""
         # Functions are activated in turn. Dropping an earlier probe would run the test case again at each turn.
         measurements = self._state.measurements
         return self._queries.probes.union(*(measurements.recorded(t) for t in testcases if t in measurements))
 
     def _run_on_mutants(self, testcases: Sequence[TestCase], traces: list[Trace]) -> list[Trace]:
-        """The traces, with the effects of the mutants that the test cases infect."""
+        """Return the traces, with the effects of the mutants that the test cases infect."""
         state = self._state
         infected = np.zeros((len(traces), len(state.subject.mutants)), dtype=bool)
         for name, fitness in state.measurements.fitness.items():
@@ -134,7 +135,7 @@ class Execution:
         return tried(testcases, traces, infected, state.executor, state.table, exhaustive=exhaustive)
 
     def _mutants_to_run(self, name: str) -> Mask:
-        """The mutants of a fitness function that test cases run on."""
+        """Return the mutants of a fitness function that test cases run on."""
         if self._state.required_mutants:
             return self.required_targets(name)
         archive = self._state.archive
@@ -152,7 +153,10 @@ class Execution:
         state.archive.update(state.archived, testcases, self._confirm)
 
     def _confirm(self, testcases: Sequence[TestCase]) -> list[bool]:
-        """Whether test cases cover the same targets in a fresh process. Test cases are run there once, if identical."""
+        """Return whether test cases cover the same targets in a fresh process.
+
+        A test case that behaves identically there is not run in a fresh process again.
+        """
         state = self._state
         confirmed = [testcase in state.confirmed for testcase in testcases]
         unsure = [testcase for testcase, sure in zip(testcases, confirmed, strict=True) if not sure]
@@ -160,7 +164,7 @@ class Execution:
         return [sure or next(answers) for sure in confirmed]
 
     def _compare(self, testcases: Sequence[TestCase]) -> list[bool]:
-        """Run test cases in a fresh process. Do they cover the same targets?"""
+        """Run test cases in a fresh process. Return whether they cover the same targets."""
         state = self._state
         measurements = state.measurements
         known = [trace.plain or trace for trace in map(measurements.trace, testcases)]
@@ -170,7 +174,7 @@ class Execution:
         except OutOfBudget:
             return [False] * len(testcases)
         confirmed = np.ones(len(testcases), dtype=bool)
-        # Equal executions share one trace.
+        # Equal executions share one trace, so identity is enough to compare them.
         differ = [i for i, trace in enumerate(known) if again[i] is not trace]
         state.confirmed.update((testcases[i], None) for i, trace in enumerate(known) if again[i] is trace)
         for name in state.archived if differ else ():

@@ -1,4 +1,4 @@
-"""Existing tests: what the tests that people wrote reach and kill in one module."""
+"""Existing tests: which targets of one module the hand-written tests reach and kill."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ __all__ = ["Existing"]
 
 @dataclass(frozen=True, slots=True)
 class Existing:
-    """What existing tests do in one module. It can be pickled.
+    """The results of existing tests in one module. It can be pickled.
 
     Attributes:
-        source_sha256: of the source of the module that was measured.
-        traces: one for each test that reaches the module, equal ones once.
+        source_sha256: checksum of the measured source of the module.
+        traces: one for each test that reaches the module; equal traces are stored once.
         killed: ids of the mutants that the tests kill.
         probes: what was recorded beyond the usual; see `Fitness.needs`. A fitness function that needs more is pursued
             as if there were no tests.
@@ -36,14 +36,14 @@ class Existing:
 
     @staticmethod
     def digest(source: str) -> str:
-        """The checksum of a source that `source_sha256` holds."""
+        """Return the checksum of a source for `source_sha256`."""
         return hashlib.sha256(source.encode()).hexdigest()
 
     def of(self, subject: Subject) -> Existing:
-        """The same for a subject, which may have no probes for infection.
+        """Return the results for a subject, which may have no probes for infection.
 
         Raises:
-            InputError: it was measured on another version of the source.
+            InputError: the tests were measured on another version of the source.
         """
         if self.digest(subject.source) != self.source_sha256:
             raise InputError(
@@ -53,7 +53,10 @@ class Existing:
         return replace(self, traces=tuple(replace(one, reached=_below(one.reached, n_sites)) for one in self.traces))
 
     def covered(self, fitness: Fitness) -> Mask:
-        """Which targets of a fitness function the tests cover, `(n_targets,)`; a dynamic one learns their targets."""
+        """Return which targets of a fitness function the tests cover, `(n_targets,)`.
+
+        A dynamic function appends the targets of the tests.
+        """
         if fitness.numbers is not None:
             return np.array([target.key[0] in self.killed for target in fitness.targets], dtype=bool)
         known = fitness.needs <= self.probes and not fitness.reads_tests
@@ -65,7 +68,10 @@ class Existing:
 
 
 def _below(reached: Reached, n_sites: int) -> Reached:
-    """What was reached of the first sites. Sites of infection follow all others and have no distances."""
+    """Return what was reached of the first `n_sites` sites.
+
+    Sites of infection follow all others and have no distances.
+    """
     sites, counts, distances = reached
     n = int(np.searchsorted(np.frombuffer(sites, np.uint32), n_sites))
     return sites[: 4 * n], counts[: 4 * n], distances

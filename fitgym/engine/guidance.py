@@ -1,4 +1,4 @@
-"""Guidance: the fitness functions, targets and algorithm that guide a search, and the preference of its archive."""
+"""Guidance: the fitness functions, targets and algorithm that guide a search, and the cost that its archive uses."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from fitgym.testcase.statement import StatementTable, TestCase
 __all__ = ["PATIENCE", "Guidance"]
 
 PATIENCE = 300
-"""Executions without anything newly covered after which private operations are called too."""
+"""Executions without a newly covered target after which private operations are called too."""
 
-_IDLE = 20  # generations in a row that proposed nothing new: then private operations are called too
-_PRIVATE = 1e6  # what a call of a private operation costs in the archive
+_IDLE = 20  # generations in a row without a new test case after which private operations are called too
+_PRIVATE = 1e6  # cost in the archive of a test case that calls a private operation
 
 
 class Guidance:
@@ -34,8 +34,10 @@ class Guidance:
 
     def __init__(self, state: State) -> None:
         self._state = state
-        self._functions: dict[str, list[frozenset[int]]] = {}  # where each target of a fitness function may lie
-        self._asides: dict[tuple[str, frozenset[int]], Mask] = {}  # of the functions of a focus, see `_outside`
+        self._functions: dict[
+            str, list[frozenset[int]]
+        ] = {}  # the functions that contain each target, by fitness function
+        self._asides: dict[tuple[str, frozenset[int]], Mask] = {}  # cache of `_outside`
 
     def track(self, names: Iterable[str]) -> None:
         """Archive the targets of further fitness functions, active or not."""
@@ -126,10 +128,13 @@ class Guidance:
         self._exclude()
 
     def open_reserve(self) -> bool:
-        """Call private operations from now on, if nothing new was covered for some time; whether that is a change.
+        """Call private operations from now on if nothing new was covered for some time.
 
-        Tests of public operations are worth more to their owner: they stay true when the code is rearranged. Some
-        code is out of their reach, such as a class that only a program of another kind would use.
+        Tests of public operations are worth more to their owner, because they survive refactoring. But they cannot
+        reach some code, such as a class that only another kind of program uses.
+
+        Returns:
+            Whether this is a change.
         """
         state = self._state
         patient = state.executions - state.grown_at < PATIENCE and state.idle < _IDLE
@@ -145,7 +150,7 @@ class Guidance:
         self.close_covered()
 
     def _exclude(self) -> None:
-        """Tell the factory what not to call."""
+        """Tell the factory which operations not to call."""
         state = self._state
         # Other functions than branch coverage need covered code too: it can still raise a new exception or be called in
         # a new way.
@@ -164,14 +169,14 @@ class Guidance:
         state.factory.exclude(excluded)
 
     def _left_out(self, name: str) -> Mask:
-        """The targets of a fitness function that smart selection leaves out."""
+        """Return the targets of a fitness function that smart selection leaves out."""
         state = self._state
         selected = state.selected.get(name) if name in state.active else None
         n_targets = len(state.measurements.fitness[name].targets)
         return np.zeros(n_targets, dtype=bool) if selected is None else ~selected
 
     def _outside(self, name: str) -> Mask | None:
-        """The targets of a fitness function that lie outside the focus; None without a focus, or without places."""
+        """Return the targets of a fitness function outside the focus; None without a focus or without places."""
         state = self._state
         places = state.measurements.fitness[name].sites
         if state.focus is None or places is None:
@@ -193,7 +198,7 @@ def _values(
     private: frozenset[int],
     testcases: Sequence[TestCase],
 ) -> Floats:
-    """What the objective says; test cases that call private operations come after all others."""
+    """Return the objective's values, with test cases that call private operations after all others."""
     values = objective.of(testcases, list(map(measurements.trace, testcases)))
     if private:
         values = values + _PRIVATE * np.array(

@@ -1,4 +1,4 @@
-"""Queries: everything that can be asked of a running search. No question changes the search."""
+"""Queries: all read access to a running search. No query changes the search."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MOST_IDLE = 50
 
 
 class Queries(ActiveEvaluation):
-    """What goals, features and environments may know of a search.
+    """Read access to a search for goals, features and environments.
 
     Args:
         state: of the search.
@@ -77,7 +77,10 @@ class Queries(ActiveEvaluation):
 
     @property
     def progress(self) -> float:
-        """The completed share of the search, in [0, 1]: of the budget, or of the time until the deadline without one."""
+        """The completed share of the search, in [0, 1].
+
+        It is the used share of the budget, or without a budget the share of the time until the deadline.
+        """
         state, deadline = self._state, self._state.executor.deadline
         if deadline is None or state.budget is not None:
             return self.spent
@@ -133,11 +136,17 @@ class Queries(ActiveEvaluation):
     # ------------------------------------------------------------------ fitness functions and their targets
 
     def measures(self, name: str) -> bool:
-        """Whether the values of a fitness function are known: it is usable, or was active or tracked at some time."""
+        """Return whether the values of a fitness function are known.
+
+        They are known if it is usable, or was active or tracked at some time.
+        """
         return name in self._state.measurements.fitness
 
     def records(self, name: str) -> bool:
-        """Whether what a fitness function needs is recorded now; not so if the budget ended before it could be."""
+        """Return whether the probes of a fitness function are recorded now.
+
+        They are not recorded if the budget ended before they could be.
+        """
         return self.measures(name) and self.function(name).needs <= self.probes
 
     @property
@@ -146,7 +155,7 @@ class Queries(ActiveEvaluation):
         return self._state.measurements.fitness
 
     def function(self, name: str) -> Fitness:
-        """The fitness function with this name.
+        """Return the fitness function with this name.
 
         Raises:
             KeyError: the function is not measured; see `measures`.
@@ -154,11 +163,11 @@ class Queries(ActiveEvaluation):
         return self._state.measurements.fitness[name]
 
     def covered(self, name: str) -> NDArray[np.bool_]:
-        """Which targets of a fitness function the archive or existing tests cover, `(n_targets,)`."""
+        """Return which targets of a fitness function the archive or existing tests cover, `(n_targets,)`."""
         return self._state.archive.covered(name)
 
     def granted(self, name: str) -> NDArray[np.bool_]:
-        """Which targets of a fitness function existing tests cover, `(n_targets,)`."""
+        """Return which targets of a fitness function existing tests cover, `(n_targets,)`."""
         return self._state.archive.granted(name)
 
     @property
@@ -172,11 +181,11 @@ class Queries(ActiveEvaluation):
         return frozenset() if self._state.existing is None else self._state.existing.killed
 
     def covers(self, name: str, testcases: Sequence[TestCase]) -> NDArray[np.bool_]:
-        """Which executed test case covers which target of a fitness function, `(len(testcases), n_targets)`."""
+        """Return which executed test case covers which target of a fitness function, `(len(testcases), n_targets)`."""
         return self._state.measurements.covers(name, testcases)
 
     def coverage(self) -> dict[str, tuple[int, int]]:
-        """Covered and known targets of each fitness function that was ever active or tracked."""
+        """Return covered and known targets of each fitness function that was ever active or tracked."""
         return {
             name: (int(covered.sum()), int(covered.size))
             for name in self._state.reported
@@ -184,7 +193,7 @@ class Queries(ActiveEvaluation):
         }
 
     def coverage_of(self, testcases: Sequence[TestCase]) -> dict[str, tuple[int, int]]:
-        """As `coverage`, but with the targets that these executed test cases cover together."""
+        """Return the same numbers as `coverage` for the targets that these executed test cases cover together."""
         found = {}
         for name in self._state.reported:
             covered = self.covers(name, self._measurable(name, testcases)).any(axis=0)
@@ -192,7 +201,7 @@ class Queries(ActiveEvaluation):
         return found
 
     def _measurable(self, name: str, testcases: Iterable[TestCase]) -> list[TestCase]:
-        """The executed test cases with the probes that a function needs; the coverage of the others is unknown."""
+        """Return the executed test cases with the probes that a function needs; others have unknown coverage."""
         measurements = self._state.measurements
         needs = measurements.fitness[name].needs
         return [testcase for testcase in testcases if needs <= measurements.recorded(testcase)]
@@ -215,26 +224,33 @@ class Queries(ActiveEvaluation):
 
     @property
     def population(self) -> tuple[Individual, ...]:
-        """The population of the algorithm in use, best first: suites, or suites of one test case. Empty at the start."""
+        """The population of the algorithm in use, best first; empty at the start.
+
+        Its individuals are suites, or suites of one test case.
+        """
         return tuple(self._state.search.population)
 
     def age_of(self, individual: Individual) -> int:
-        """The number of generations since the test cases of an individual came together; 0 for an unknown individual."""
+        """Return the number of generations since the test cases of an individual came together; 0 if it is unknown."""
         return self.generation - self._state.births.get(individual.testcases, self.generation)
 
     def fitness_of(self, name: str, individual: Individual) -> float:
-        """The suite fitness of one function, in [0, 1]; 0 is best."""
+        """Return the suite fitness of one function, in [0, 1]; 0 is best."""
         return float(self._state.measurements.suite_fitness(name, [individual])[0])
 
     def mean_fitness(self, names: Sequence[str], individuals: Sequence[Individual]) -> NDArray[np.float64]:
-        """The mean suite fitness over several functions, `(len(individuals),)`, in [0, 1]; 0 is best, also without names."""
+        """Return the mean suite fitness over several functions, `(len(individuals),)`, in [0, 1]; 0 is best.
+
+        The mean is 0 without names.
+        """
         values = [self._state.measurements.suite_fitness(name, individuals) for name in names]
         return np.mean(values, axis=0) if values else np.zeros(len(individuals))
 
     def kept_coverage(self, name: str) -> float:
-        """The share of a function's targets that the archived test cases and the best suite cover, in [0, 1].
+        """Return the share of a function's targets that the archived test cases and the best suite cover, in [0, 1].
 
-        What existing tests cover counts too. It does not depend on whether the function is active; 0 for a function without targets.
+        Targets that existing tests cover count too. The share does not depend on whether the function is active. It is
+        0 for a function without targets.
         """
         n_targets = len(self.function(name).targets)
         columns = self._state.measurements.covered(name, self._measurable(name, self._kept()))[1]
@@ -242,7 +258,7 @@ class Queries(ActiveEvaluation):
         return len(np.unique(columns)) / n_targets if n_targets else 0.0
 
     def kept_fitness(self, name: str) -> float:
-        """The suite fitness of the archived test cases and the best suite together, in [0, 1]; 0 is best.
+        """Return the suite fitness of the archived test cases and the best suite together, in [0, 1]; 0 is best.
 
         It does not depend on whether the function is active. A function that reads test cases values the best suite.
         """
@@ -251,10 +267,10 @@ class Queries(ActiveEvaluation):
         return self.fitness_of(name, Individual(tuple(self._measurable(name, self._kept()))))
 
     def least_distances(self, name: str) -> NDArray[np.float64]:
-        """The least distance of any kept test case to each target, `(n_targets,)`, approach levels included.
+        """Return the least distance of any kept test case to each target, `(n_targets,)`, approach levels included.
 
-        Kept are the test cases of the archive and of all populations. The distance to a target that existing tests cover
-        is 0. It does not depend on what is active.
+        Kept are the test cases of the archive and of all populations. The distance to a target that existing tests
+        cover is 0. It does not depend on the active functions.
         """
         living = chain.from_iterable(individual.testcases for individual in self._state.living())
         kept = list(dict.fromkeys((*self.archived_testcases(), *living)))
@@ -266,15 +282,15 @@ class Queries(ActiveEvaluation):
         return list(dict.fromkeys((*self.archived_testcases(), *self.best.testcases)))
 
     def archived_testcases(self) -> tuple[TestCase, ...]:
-        """The distinct test cases of the archive."""
+        """Return the distinct test cases of the archive."""
         return self._state.archive.testcases()
 
     def has_trace(self, testcase: TestCase) -> bool:
-        """Whether a test case was executed and its trace is still kept."""
+        """Return whether a test case was executed and its trace is still kept."""
         return testcase in self._state.measurements
 
     def trace(self, testcase: TestCase) -> Trace:
-        """The trace of an executed test case.
+        """Return the trace of an executed test case.
 
         Raises:
             KeyError: there is no trace; see `has_trace`.
@@ -292,7 +308,7 @@ class Queries(ActiveEvaluation):
         return self._state.executor.crashes
 
     def best_suite(self, names: Sequence[str] | None = None) -> list[TestCase]:
-        """The best individual, plus archived test cases for the targets that it does not cover.
+        """Return the best individual, plus archived test cases for the targets that it does not cover.
 
         Args:
             names: the fitness functions whose targets count; by default all active and tracked ones.
@@ -309,11 +325,10 @@ class Queries(ActiveEvaluation):
         return list(chosen)
 
     def reduced_suite(self, names: Sequence[str]) -> list[TestCase]:
-        """Few test cases of `best_suite` that cover the targets of the named functions that all of them cover.
+        """Return few test cases that cover all targets of the named functions that `best_suite` covers.
 
-        Targets that existing tests cover do not count.
-
-        Takes the test case with the most uncovered targets until none is left, the earlier one of two equal ones.
+        Targets that existing tests cover do not count. The choice is greedy: it takes the test case with the most
+        uncovered targets until none is left, the earlier one of two equal ones.
         """
         testcases = self.best_suite(names)
         rows = [self.covers(name, testcases) & ~self.granted(name) for name in names]
@@ -327,11 +342,11 @@ class Queries(ActiveEvaluation):
     # ------------------------------------------------------------------ exceptions
 
     def discoveries(self) -> list[Discovery]:
-        """The distinct exceptions discovered so far, in order of discovery."""
+        """Return the distinct exceptions discovered so far, in order of discovery."""
         return self.raised_by(list(self._state.archive.best("exception").values()))
 
     def raised_by(self, testcases: Sequence[TestCase]) -> list[Discovery]:
-        """The distinct exceptions that executed test cases raise, in order; only exceptions that count."""
+        """Return the distinct exceptions that executed test cases raise, in order; only exceptions that count."""
         found: dict[tuple[str, str], Discovery] = {}
         for testcase in testcases:
             trace = self.trace(testcase)
@@ -343,5 +358,5 @@ class Queries(ActiveEvaluation):
         return list(found.values())
 
     def ill_typed(self) -> list[tuple[str, str]]:
-        """Class and function of exceptions that ill-typed arguments caused. Such exceptions do not count."""
+        """Return class and function of exceptions that ill-typed arguments caused. Such exceptions do not count."""
         return list(self._state.ill_typed)

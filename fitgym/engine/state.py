@@ -33,7 +33,7 @@ from fitgym.testcase.statement import StatementTable, TestCase
 
 __all__ = ["State"]
 
-_TRIES = 20  # random test cases that are made to see whether there can be any
+_TRIES = 20  # random test cases that are made to check whether any is possible
 
 
 class State:
@@ -153,7 +153,7 @@ class State:
         return self.searches[self.search_name]
 
     def living(self) -> list[Individual]:
-        """The individuals of all populations, saved ones included, each once."""
+        """Return the individuals of all populations, saved ones included, each once."""
         populations = [*(search.living for search in self.searches.values()), *self.saved.values()]
         return list(dict.fromkeys(chain.from_iterable(populations)))
 
@@ -169,10 +169,10 @@ class State:
 
 
 def _check_callable(subject: Subject, rates: Rates) -> None:
-    """See that at least one operation under test can be called: of abstract classes there are no objects.
+    """Check that at least one operation under test can be called; abstract classes have no objects.
 
     Raises:
-        SubjectError: there is none.
+        SubjectError: no operation can be called.
     """
     if not all(operation.needs_receiver for operation in subject.under_test):
         return

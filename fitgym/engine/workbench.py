@@ -1,4 +1,4 @@
-"""The workbench: runs test cases beyond the search, which is what finishing a suite needs besides queries."""
+"""The workbench: runs test cases outside the search, as finishing a suite requires."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Workbench(Queries):
 
     @property
     def work(self) -> int:
-        """How much running test cases and mutants took so far, see `fitgym.execution.work`."""
+        """The amount of work for test cases and mutants so far; see `fitgym.execution.work`."""
         return self._state.executor.work
 
     # ------------------------------------------------------------------ running
@@ -67,7 +67,7 @@ class Workbench(Queries):
         self._execution.execute(testcases)
 
     def observe(self, testcases: Sequence[TestCase]) -> list[Observed]:
-        """What can be seen of test cases when nothing of the subject is frozen, see `Executor.observe`.
+        """Return everything observable of test cases when nothing of the subject is frozen; see `Executor.observe`.
 
         Raises:
             OutOfBudget: the deadline passed.
@@ -75,7 +75,7 @@ class Workbench(Queries):
         return self._state.executor.observe(testcases, self._state.table)
 
     def expect(self, testcases: Sequence[TestCase]) -> list[Expectation | None]:
-        """What executed test cases do without mutants, see `Executor.expect`.
+        """Return the behaviour of executed test cases without mutants; see `Executor.expect`.
 
         Raises:
             OutOfBudget: the deadline passed.
@@ -84,7 +84,7 @@ class Workbench(Queries):
         return self._state.executor.expect(testcases, traces, self._state.table)
 
     def traces_of_import(self, probes: frozenset[str]) -> list[Trace]:
-        """The trace of the empty test case, which only imports the subject.
+        """Return the trace of the empty test case, which only imports the subject.
 
         Raises:
             OutOfBudget: the deadline passed.
@@ -94,7 +94,7 @@ class Workbench(Queries):
     def check(
         self, testcases: Sequence[TestCase], expected: Mapping[TestCase, Expectation], probes: frozenset[str]
     ) -> list[Trace]:
-        """The traces of test cases with their assertions, which run code too, see `Executor.check`.
+        """Return the traces of test cases with their assertions, which also run code; see `Executor.check`.
 
         Raises:
             OutOfBudget: the deadline passed.
@@ -112,7 +112,7 @@ class Workbench(Queries):
         patient: bool = False,
         certain: bool = False,
     ) -> list[Effect | None]:
-        """The effects of mutants on test cases, see `Executor.kill`.
+        """Return the effects of mutants on test cases; see `Executor.kill`.
 
         Raises:
             OutOfBudget: the deadline passed.
@@ -121,12 +121,10 @@ class Workbench(Queries):
         return run(trials, expected, self._state.table, exhaustive=exhaustive, patient=patient, certain=certain)
 
     def kills(self, name: str, testcases: Sequence[TestCase]) -> NDArray[np.bool_]:
-        """Which of the mutants that the archive kills each test case kills, shape `(len(testcases), n_targets)`.
+        """Return which of the mutants that the archive kills each test case kills, `(len(testcases), n_targets)`.
 
-        Mutants that existing tests kill are left out.
-
-        A search stops running a mutant once a test case has killed it. To leave test cases out of a suite, all kills must
-        be known.
+        Mutants that existing tests kill are left out. A search stops running a mutant once a test case has killed it.
+        But all kills must be known before test cases can be removed from a suite.
 
         Args:
             name: of the fitness function whose targets are mutants.
@@ -150,6 +148,8 @@ class Workbench(Queries):
         self._state.measurements.retain([], [])
 
     def required(self, name: str) -> NDArray[np.bool_]:
-        """Which targets of a fitness function a suite has to keep covered: all that existing tests do not cover, or the
-        mutants of `require`."""
+        """Return which targets of a fitness function a suite must cover, `(n_targets,)`.
+
+        They are all targets that existing tests do not cover, or the mutants of `require`.
+        """
         return self._execution.required_targets(name)

@@ -1,4 +1,4 @@
-"""The archive: for every target that was ever covered, the best test case that covers it."""
+"""The archive: for every covered target, the best known test case that covers it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Archive"]
 _NOTHING = np.zeros(0)
 
 Value = Callable[[Sequence[TestCase]], Floats]
-"""What test cases cost, `(len(testcases),)`, finite; the less the better."""
+"""The cost of test cases, `(len(testcases),)`, finite; less is better."""
 
 
 def _lengths(testcases: Sequence[TestCase]) -> Floats:
@@ -27,18 +27,18 @@ def _lengths(testcases: Sequence[TestCase]) -> Floats:
 class Archive:
     """The best test case for each covered target of each fitness function.
 
-    A target that is covered for the first time is stored with its test case; later the test case is replaced only by a
-    strictly better one, which is a shorter one unless another value is given. Covered targets can then be left out of the
-    fitness (`open_targets`).
+    When a target is first covered, it is stored with its test case. Only a strictly better test case replaces it; by
+    default, a shorter one. The search can then remove covered targets from the fitness.
 
     Args:
-        measurements: where the rows of test cases come from.
-        value: what makes one test case better than another.
+        measurements: provides the rows of test cases.
+        value: the cost by which test cases are compared.
 
     References:
         Rojas, Vivanti, Arcuri and Fraser 2017, A Detailed Investigation of the Effectiveness of Whole Test Suite
         Generation, section on the archive.
-    Differs from the paper: EvoSuite also prefers test cases without exceptions and with fewer mocks; here a test case
+
+    Differs from the paper: EvoSuite also prefers test cases without exceptions and with fewer mocks. Here a test case
     with a failure never covers anything (see `Fitness.distances`), and an exception of the subject is no fault.
     """
 
@@ -46,9 +46,9 @@ class Archive:
         self._measurements = measurements
         self._value = value
         self._best: dict[str, Lookup[int, TestCase]] = {}
-        self._values: dict[str, Floats] = {}  # of the best, infinite where there is none, -infinite where granted
+        self._values: dict[str, Floats] = {}  # cost of the best test case, infinite without one, -infinite if granted
         self._only: dict[str, Mask] = {}
-        self._kept: Lookup[TestCase, int] = Lookup()  # for how many targets
+        self._kept: Lookup[TestCase, int] = Lookup()  # number of targets that each test case is kept for
         self._testcases: tuple[TestCase, ...] = ()
         self.version = 0  # changes whenever a target is covered for the first time
 
@@ -63,10 +63,10 @@ class Archive:
         Args:
             names: fitness functions whose targets count.
             testcases: executed test cases.
-            confirm: asked about every test case that would enter; those that are not confirmed stay out.
+            confirm: called with all test cases that would enter; it returns for each whether it may.
 
         Returns:
-            How many targets were covered for the first time.
+            The number of targets covered for the first time.
         """
         if not testcases:
             return 0
@@ -81,6 +81,7 @@ class Archive:
             if not len(better):
                 continue
             offers, columns = offers[better], columns[better]
+            # By target, then cost, then position: the first offer of each target wins.
             order = np.lexsort((offers, values[offers], columns))
             offers, columns = offers[order], columns[order]
             winners = np.flatnonzero(np.diff(columns, prepend=-1))
@@ -109,14 +110,14 @@ class Archive:
         return first
 
     def covered(self, name: str) -> NDArray[np.bool_]:
-        """Which targets of a fitness function are covered, those of `grant` included, shape `(n_targets,)`."""
+        """Return which targets of a fitness function are covered, including those of `grant`, shape `(n_targets,)`."""
         result: NDArray[np.bool_] = self._grown(name) != np.inf
         return result
 
     def grant(self, name: str, targets: Mask) -> None:
-        """Count targets of a fitness function as covered although no test case of the archive covers them.
+        """Count targets of a fitness function as covered because existing tests cover them.
 
-        Existing tests cover them. The archive keeps no test case for them from now on.
+        From now on the archive keeps no test case for these targets.
 
         Args:
             name: of the fitness function; the archive must not hold test cases for these targets yet.
@@ -125,31 +126,31 @@ class Archive:
         self._grown(name)[targets] = -np.inf
 
     def granted(self, name: str) -> NDArray[np.bool_]:
-        """Which targets of a fitness function are covered only because of `grant`, shape `(n_targets,)`."""
+        """Return which targets of a fitness function are covered only because of `grant`, shape `(n_targets,)`."""
         result: NDArray[np.bool_] = self._grown(name) == -np.inf
         return result
 
     def best(self, name: str) -> dict[int, TestCase]:
-        """The test case of each covered target of a fitness function, by column in ascending order."""
+        """Return the test case of each covered target of a fitness function, by column in ascending order."""
         return dict(sorted(self._best.get(name, {}).items()))
 
     def limit(self, only: Mapping[str, Mask]) -> None:
-        """From now on keep test cases for these targets only, of the functions that are named; for all of the others.
+        """From now on keep test cases only for these targets of the named functions; other functions keep all targets.
 
         Args:
-            only: masks `(n_targets,)` of functions that do not find new targets.
+            only: masks `(n_targets,)` of functions that are not dynamic.
         """
         self._only = dict(only)
 
     def value_by(self, value: Value) -> None:
-        """From now on another value decides; what is stored stays until something better comes."""
+        """Compare test cases by another cost from now on. Stored test cases stay until a better one is offered."""
         self._value = value
         for name, best in self._best.items():
             columns = list(best)
             self._grown(name)[columns] = value([best[column] for column in columns])
 
     def testcases(self) -> tuple[TestCase, ...]:
-        """The distinct test cases kept for all fitness functions, in the order in which they came."""
+        """Return the distinct test cases kept for any fitness function, in the order in which they were added."""
         return self._testcases
 
     def _keep(self, best: dict[int, TestCase], column: int, testcase: TestCase) -> None:
@@ -162,7 +163,7 @@ class Archive:
         best[column] = testcase
 
     def _grown(self, name: str) -> Floats:
-        """The stored values, extended when a dynamic fitness function has found new targets."""
+        """Return the stored values, extended if a dynamic fitness function has found new targets."""
         values = self._values.get(name, _NOTHING)
         missing = len(self._measurements.fitness[name].targets) - len(values)
         if missing:

@@ -1,4 +1,4 @@
-"""Budget: how much a run may cost, in generations, test-case executions or seconds."""
+"""Budget: the limit of a run, in generations, test-case executions or seconds."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ class Budget:
 
     Attributes:
         amount: positive; whole for generations and executions.
-        unit: "g" generations, "x" executions of test cases, "s" seconds of wall clock. The first two are
-            deterministic: the same seed gives the same run. Seconds are not, so they never reach an observation.
+        unit: "g" generations, "x" executions of test cases, "s" seconds of wall clock. The first two are deterministic:
+            the same seed gives the same run. Seconds are not, so they never reach an observation.
     """
 
     amount: float
@@ -28,10 +28,10 @@ class Budget:
 
     @classmethod
     def parse(cls, text: str) -> Budget:
-        """Read `60s`, `20000x` or `200g`.
+        """Parse a budget such as `60s`, `20000x` or `200g`.
 
         Raises:
-            BudgetError: the text is anything else.
+            BudgetError: the text is not a budget.
         """
         match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([gxs])\s*", text)
         if match is None:
@@ -50,10 +50,10 @@ class Budget:
 
     @classmethod
     def counted(cls, text: str) -> Budget:
-        """The budget of an environment, `20000x` or `200g`.
+        """Parse the budget of an environment, such as `20000x` or `200g`.
 
         Raises:
-            BudgetError: the text is anything else.
+            BudgetError: the text is not a budget in generations or executions.
         """
         budget = cls.parse(text)
         if not budget.deterministic:
@@ -65,11 +65,11 @@ class Budget:
 
     @property
     def deterministic(self) -> bool:
-        """The unit counts events, not time."""
+        """Whether the unit counts events instead of time."""
         return self.unit != "s"
 
     def spent(self, *, generations: int = 0, executions: int = 0, seconds: float = 0.0) -> float:
-        """The share of the budget that is used up, in [0, 1]."""
+        """Return the used share of the budget, in [0, 1]."""
         used = {"g": float(generations), "x": float(executions), "s": seconds}[self.unit]
         return min(1.0, used / self.amount)
 

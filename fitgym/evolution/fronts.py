@@ -1,6 +1,6 @@
-"""Fronts: an order of test cases that are measured against many targets at once.
+"""Fronts: sort test cases by many targets at once.
 
-All functions take a matrix with a row for each test case and a column for each target that counts, smaller is better.
+All functions take a matrix with a row per test case and a column per target that counts; smaller is better.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ __all__ = ["beaten", "dominance", "epsilon_distance", "fronts", "orders", "prefe
 
 
 def preferred(values: Floats, ties: Floats, chance: Chance | None) -> Index:
-    """The test cases that are best for some target, ascending: the least value, then the tie-breaker, then a draw.
+    """Return the test cases that are best for some target, ascending: by value, then by tie-breaker, then at random.
 
-    With the draw a target that nothing brings nearer is handed on among all that are as near, so that its test case drifts;
-    without it the first one stays for ever.
+    The random choice matters for a target that no test case brings nearer. All equally near test cases take turns, so
+    that its test case drifts. Without it the first one stays forever.
 
     Args:
         values: `(n, n_targets)`.
-        ties: their secondary objective, such as the length, `(n,)`.
-        chance: draws once for each target that several of them are best for; None takes the first.
+        ties: the secondary objective of the test cases, such as their length, `(n,)`.
+        chance: drawn from once for each target with several best test cases; None takes the first.
 
     References:
         Panichella, Kifetew and Tonella 2015, Reformulating Branch Coverage as a Many-Objective Optimization Problem,
@@ -46,17 +46,17 @@ def preferred(values: Floats, ties: Floats, chance: Chance | None) -> Index:
 
 
 def orders(values: Floats) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """The orders in which targets put the test cases, each once, and how many targets put them so.
+    """Return the distinct orders in which targets rank the test cases, and the number of targets with each order.
 
-    To most targets all test cases are alike, and many that stand behind the same decision say the same: of a thousand
-    targets there are some fifty orders, and comparing all test cases by these takes as much less.
+    Most targets do not distinguish the test cases, and targets behind the same decision often give the same order. A
+    thousand targets have about fifty distinct orders, so a comparison by orders takes about a twentieth of the time.
 
     Args:
         values: `(n, n_targets)`.
 
     Returns:
         ranks: `(n, n_orders)`, equal where the values are equal, smaller where they are smaller.
-        counts: `(n_orders,)`; targets to which all test cases are alike are in none.
+        counts: `(n_orders,)`; targets that do not distinguish the test cases have no order.
     """
     telling = values[:, (values != values[:1]).any(axis=0)]
     columns, counts = _merged(telling.T, np.ones(telling.shape[1], dtype=np.int64))
@@ -71,7 +71,7 @@ def orders(values: Floats) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
 
 
 def _merged(rows: NDArray[Any], counts: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Rows that are equal as one, with the sum of their counts."""
+    """Return the distinct rows, each with the sum of the counts of its copies."""
     places: dict[bytes, int] = {}
     place = [places.setdefault(row.tobytes(), len(places)) for row in np.ascontiguousarray(rows)]
     merged = np.zeros(len(places), dtype=np.int64)
@@ -81,7 +81,7 @@ def _merged(rows: NDArray[Any], counts: NDArray[np.int64]) -> tuple[NDArray[Any]
 
 
 def dominance(values: Floats) -> Mask:
-    """Which test case dominates which, `(n, n)`: nowhere worse and somewhere better."""
+    """Return which test case dominates which, `(n, n)`: nowhere worse and somewhere better."""
     better = np.zeros((len(values), len(values)), dtype=bool)
     for ahead, beats, _ in _wins(values):
         better[ahead] |= beats
@@ -89,13 +89,14 @@ def dominance(values: Floats) -> Mask:
 
 
 def fronts(values: Floats, ties: Floats, size: int, chance: Chance | None) -> list[Index]:
-    """The test cases in fronts, best first; those beyond the `size` best are together in the last one.
+    """Return the test cases in fronts, best first; all beyond the `size` best are in the last front.
 
-    First come the `preferred` ones. If there are fewer than `size`, the others follow by Pareto dominance: those that no
-    other dominates, then those that only these dominate, and so on.
+    The `preferred` test cases come first. If there are fewer than `size`, the others follow by Pareto dominance: first
+    those that no other dominates, then those that only these dominate, and so on.
 
     References:
-        Panichella, Kifetew and Tonella 2015, algorithm 2; as in EvoSuite, which does not sort what will not survive.
+        Panichella, Kifetew and Tonella 2015, algorithm 2; as in EvoSuite, which does not sort test cases that will not
+        survive.
     """
     first = preferred(values, ties, chance)
     rest = np.setdiff1d(np.arange(len(values)), first)
@@ -114,7 +115,7 @@ def fronts(values: Floats, ties: Floats, size: int, chance: Chance | None) -> li
 
 
 def beaten(values: Floats) -> NDArray[np.int64]:
-    """For each two test cases the number of targets for which the one is better than the other, `(n, n)`."""
+    """Return for each pair of test cases the number of targets for which the first is better, `(n, n)`."""
     found = np.zeros((len(values), len(values)), dtype=np.int64)
     for ahead, beats, count in _wins(values):
         found[ahead] += count * beats
@@ -122,9 +123,9 @@ def beaten(values: Floats) -> NDArray[np.int64]:
 
 
 def _wins(values: Floats) -> Iterator[tuple[Index, Mask, int]]:
-    """For each order the test cases that are not last in it, whom each of these beats, and its count.
+    """Yield for each order the test cases that are not last, which test cases each of them beats, and its count.
 
-    Most test cases are last: they do not come near to what few do.
+    Most test cases are last, because few come near to a target. Skipping them saves most of the comparisons.
     """
     ranks, counts = orders(values)
     for rank, count in zip(ranks.T, counts.tolist(), strict=True):
@@ -133,7 +134,7 @@ def _wins(values: Floats) -> Iterator[tuple[Index, Mask, int]]:
 
 
 def subvector_distance(values: Floats) -> Floats:
-    """How far each test case of a front stands out, `(n,)`: for how many targets it beats even the one most like it.
+    """Return for how many targets each test case beats the one most like it, `(n,)`.
 
         distance(p) = min over q of #{targets for which p is better than q}
 
@@ -151,12 +152,12 @@ def subvector_distance(values: Floats) -> Floats:
 
 
 def epsilon_distance(values: Floats) -> Floats:
-    """How far each test case of a front stands out, `(n,)`: the share of the others that are worse for its best target.
+    """Return for each test case of a front the share of the others that are worse for its best target, `(n,)`.
 
         distance(p) = max over targets that p is best for of (n - m) / n
 
-    where n is the size of the front and m of them are as good; 0 for one that is best for nothing, and a target for which
-    all are equal does not count.
+    n is the size of the front, and m of its test cases are as good. The distance is 0 for a test case that is best for
+    no target. A target does not count if all test cases are equal.
 
     References:
         Köppen and Yoshida 2007, fast epsilon-dominance assignment; what EvoSuite 1.0.7 uses for DynaMOSA.

@@ -1,4 +1,4 @@
-"""Groups: the parts of a subject that a search can be focused on, one for each public function or class."""
+"""Groups: the parts of a subject that a search can focus on, one for each public function or class."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ _DECISIONS = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.Try, ast.TryStar, as
 @immutable
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A function or class at the top of the module, with the code that only it leads to.
+    """A top-level function or class, with the helper code that it calls.
 
     Attributes:
         name: of the function or class.
         operations: ids of the operations under test that belong to it.
         functions: ids of its code objects, and of helpers that it leads to and that are no group themselves.
         branches: which branches of the subject are in these functions, `(len(subject.branches),)`.
-        nesting: how deep decisions nest in its code.
-        ahead: the most statements that one of its functions runs before its first decision.
+        nesting: the nesting depth of decisions in its code.
+        ahead: the largest number of statements that one of its functions runs before its first decision.
     """
 
     name: str
@@ -49,9 +49,10 @@ class Group:
 
 
 def groups(subject: Subject) -> tuple[Group, ...]:
-    """The groups of a subject that have branches, in the order of the source.
+    """Return the groups of a subject that have branches, in source order.
 
-    A helper that several groups lead to belongs to each of them. For a class under test, each of its methods is a group.
+    A helper that several groups lead to belongs to each of them. For a class under test, each of its methods is a
+    group.
     """
     owner = subject.reference.class_name
     operations: dict[str, set[int]] = {}
@@ -76,7 +77,7 @@ def groups(subject: Subject) -> tuple[Group, ...]:
 
 
 def _group_of(name: str, owner: str) -> str:
-    """The name of the group of an operation or a code object: its first part, of a class under test the method."""
+    """Return the group name of an operation or code object: its first part, or the method of a class under test."""
     if owner and name.startswith(f"{owner}."):
         rest = name[len(owner) + 1 :]
         return f"{owner}.{rest.split('.')[0]}"
@@ -85,7 +86,7 @@ def _group_of(name: str, owner: str) -> str:
 
 @lru_cache(maxsize=16)
 def _shapes(source: str) -> Mapping[str, tuple[int, int]]:
-    """For each function, by its qualified name, how deep decisions nest and how many statements stand before the first."""
+    """Return by qualified function name the nesting depth and the number of statements before the first decision."""
     found: dict[str, tuple[int, int]] = {}
 
     def visit(node: ast.AST, prefix: str) -> None:

@@ -1,4 +1,4 @@
-"""An individual: what a search algorithm evolves."""
+"""An individual: the unit that a search algorithm evolves."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Individual"]
 class Individual:
     """A suite of test cases; an algorithm that evolves single test cases uses suites of one.
 
-    Two individuals are the same only if they are the same object, so they can be keys whatever they contain.
+    Individuals are compared by identity, so they can be keys whatever they contain.
 
     Attributes:
         testcases: the suite, in order.

@@ -1,7 +1,7 @@
-"""Measurements: what is known about every executed test case, as rows of numbers.
+"""Measurements: cached traces and fitness values of every executed test case.
 
-Traces are kept, not numbers only: a fitness function that becomes active later measures the same traces, nothing is run
-again. Rows are computed for a batch of traces at once, only for functions that are asked for, and only once per trace.
+Traces are kept as well as numbers. So a fitness function that becomes active later measures the same traces, and
+nothing runs again. Rows are computed on demand, for a batch of traces at once, and only once per trace.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Measurements:
     """Traces of test cases, their distances to the targets of fitness functions, and the values of suites.
 
     Args:
-        fitness: the fitness functions by name; all of them can be asked for, none is computed before it is.
+        fitness: the fitness functions by name; none is computed before its values are requested.
         table: the statements of the test cases, for functions that read them.
         raw: values of suites are plain sums, not bounded by 1; see `Fitness.of_suites`.
     """
@@ -46,7 +46,7 @@ class Measurements:
             self.register(name, function)
 
     def register(self, name: str, fitness: Fitness) -> None:
-        """Make a further fitness function available."""
+        """Make another fitness function available."""
         self.fitness[name] = fitness
         self._rows[name] = Rows(fitness, raw=self._raw)
 
@@ -57,20 +57,22 @@ class Measurements:
         return testcase in self._row
 
     def unknown(self, testcases: Iterable[TestCase], needs: frozenset[str]) -> list[TestCase]:
-        """Those that have no trace yet, or one that was recorded without what is needed now; each once, in order."""
+        """Return the test cases without a trace or whose trace lacks some of the needed probes; each once, in order."""
         recorded = self._needs
         return [t for t in dict.fromkeys(testcases) if t not in recorded or not needs <= recorded[t]]
 
     def add(self, testcases: Sequence[TestCase], traces: Sequence[Trace], needs: frozenset[str]) -> list[Trace]:
-        """Remember the traces of test cases that were executed with `needs` recorded.
+        """Store the traces of test cases that were executed with the probes `needs`.
 
         Returns:
             The traces that were not known before, each once.
         """
         first = len(self._traces)
+        # A test case that runs again, with more probes, can get another row. The cached rows of suites are then stale.
         if not self._row.keys().isdisjoint(testcases):
             self._suites.clear()
         for testcase, trace in zip(testcases, traces, strict=True):
+            # Equal traces share a row, so that each of them is measured once.
             row = self._row_of.get(trace)
             if row is None:
                 row = self._row_of[trace] = len(self._traces)
@@ -80,36 +82,36 @@ class Measurements:
         return self._traces[first:]
 
     def recorded(self, testcase: TestCase) -> frozenset[str]:
-        """What was recorded beyond the usual when the test case was executed."""
+        """Return the additional probes that were on when the test case was executed."""
         return self._needs[testcase]
 
     def trace(self, testcase: TestCase) -> Trace:
-        """The trace of an executed test case.
+        """Return the trace of an executed test case.
 
         Raises:
-            KeyError: it was never executed, or was forgotten.
+            KeyError: the test case was never executed, or its trace was dropped.
         """
         return self._traces[self._row[testcase]]
 
     def covers(self, name: str, testcases: Sequence[TestCase]) -> Mask:
-        """Which test case covers which target, shape `(len(testcases), n_targets)`."""
+        """Return which test case covers which target, shape `(len(testcases), n_targets)`."""
         positions, targets = self.covered(name, testcases)
         covers = np.zeros((len(testcases), len(self.fitness[name].targets)), dtype=bool)
         covers[positions, targets] = True
         return covers
 
     def covered(self, name: str, testcases: Sequence[TestCase]) -> tuple[Index, Index]:
-        """The targets that test cases cover: positions in `testcases`, ascending, and the columns of the targets."""
+        """Return the targets that test cases cover: positions in `testcases`, ascending, and columns of targets."""
         rows = np.fromiter(map(self._row.__getitem__, testcases), np.intp, len(testcases))
         self._measure(name, rows)
         return self._rows[name].covered(rows)
 
     def close(self, name: str, covered: Mask, aside: Mask | None = None) -> None:
-        """Leave the targets that the archive covers out of the values of suites, and others for now; see `Rows.close`."""
+        """Remove the covered targets, and for now the targets set `aside`, from suite values; see `Rows.close`."""
         self._rows[name].close(covered, aside)
 
     def suite_fitness(self, name: str, individuals: Sequence[Individual]) -> Floats:
-        """The fitness of each suite, shape `(len(individuals),)`; the open targets of one fitness function count."""
+        """Return the fitness of each suite over the open targets of a fitness function, `(len(individuals),)`."""
         rows = self._rows[name]
         known = rows.values
         while missing := [individual for individual in individuals if individual not in known]:
@@ -118,17 +120,17 @@ class Measurements:
             else:
                 numbers, sizes = self._numbers(missing)
                 self._measure(name, numbers)
-                known = rows.values  # measuring can append targets, and then the others are gone too
+                known = rows.values  # measuring can append targets, which drops all cached values
                 values = rows.of_suites(numbers, sizes)
             known.update(zip(missing, values.tolist(), strict=True))
         return np.array(list(map(known.__getitem__, individuals)))
 
     def objectives(self, name: str, testcases: Sequence[TestCase], among: Mask | None = None) -> Floats:
-        """The distance of each test case to each open target of a fitness function, `(len(testcases), n_open)`.
+        """Return the distance of each test case to each open target of a fitness function, `(len(testcases), n_open)`.
 
         Args:
             name: of the fitness function.
-            testcases: that were executed.
+            testcases: executed test cases.
             among: only these targets, all by default.
         """
         rows = np.fromiter(map(self._row.__getitem__, testcases), np.intp, len(testcases))
@@ -136,11 +138,11 @@ class Measurements:
         return self._rows[name].objectives(rows, self._traces, among)
 
     def least(self, name: str, testcases: Sequence[TestCase]) -> Floats:
-        """The least distance of any of the test cases to each target, open or not, `(n_targets,)`; infinity for none.
+        """Return the least distance of the test cases to each target, open or not, `(n_targets,)`; inf without any.
 
         Args:
             name: of a fitness function that does not read test cases.
-            testcases: that were executed.
+            testcases: executed test cases.
         """
         rows = np.fromiter(map(self._row.__getitem__, testcases), np.intp, len(testcases))
         self._measure(name, rows)
@@ -148,11 +150,11 @@ class Measurements:
         return found
 
     def open(self, name: str) -> Index:
-        """The columns of the open targets of a fitness function, ascending; none if it reads test cases."""
+        """Return the columns of the open targets of a fitness function, ascending; none if it reads test cases."""
         return np.flatnonzero(self._rows[name].open)
 
     def retain(self, individuals: Sequence[Individual], testcases: Iterable[TestCase]) -> None:
-        """Forget every test case that neither belongs to the individuals nor is one of the others, and its rows."""
+        """Drop the measurements of all test cases except those of the individuals and the other given ones."""
         living = dict.fromkeys(chain(testcases, *(individual.testcases for individual in individuals)))
         self._needs = Lookup((t, needs) for t, needs in self._needs.items() if t in living)
         kept = sorted({row for t, row in self._row.items() if t in living})
@@ -166,7 +168,7 @@ class Measurements:
             rows.fitness.retain(living)
 
     def _numbers(self, individuals: Sequence[Individual]) -> tuple[Index, Index]:
-        """The rows of all test cases of one individual after the other, and how many each individual has."""
+        """Return the rows of all test cases, individual by individual, and the number of rows per individual."""
         new = [individual for individual in individuals if individual not in self._suites]
         testcases = chain.from_iterable(individual.testcases for individual in new)
         rows = np.array(list(map(self._row.__getitem__, testcases)), dtype=np.intp)

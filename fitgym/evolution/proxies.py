@@ -1,4 +1,4 @@
-"""Performance proxies: seven numbers that say how much time and memory a test case takes, without measuring either."""
+"""Performance proxies: seven counts that estimate the time and memory of a test case without measuring either."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.SetComp, ast.DictCom
 
 
 class Proxies:
-    """The proxies of one subject's test cases; the less the better.
+    """The performance proxies of one subject's test cases; less is better.
 
-    | | name | how often |
+    | | name | number of times that |
     |---|---|---|
     | I1 | executed_loops | a loop or comprehension went round, over those that did so more than once |
     | I2 | covered_calls | a function of the subject was entered |
@@ -44,8 +44,8 @@ class Proxies:
     | I4 | instantiations | the subject made an object: calls of its classes and of containers, and displays such as \
 `[a, b]`, in blocks that ran more than once |
     | I5 | covered_statements | a line of the subject ran |
-    | I6 | test_statements | the test case does something that is no call: reads or sets an attribute |
-    | I7 | test_length | statements of the test case |
+    | I6 | test_statements | a statement of the test case is no call: reads or sets an attribute |
+    | I7 | test_length | the test case has a statement |
 
     Args:
         subject: the code under test.
@@ -53,10 +53,11 @@ class Proxies:
 
     References:
         Grano, Laaber, Panichella and Panichella 2021, Testing with Fewer Resources: An Adaptive Approach to
-        Performance-Aware Test Case Generation, section 3.1 and table 1. The released code also leaves calls that happened
-        once out of I2, blocks that ran at most twice out of I5, and counts I6 from ten on.
-    Differs from the paper: I1 counts rounds, there how often the condition of the loop was evaluated, which is one more;
-    I5 counts lines. What a call makes in a library is not seen, in either.
+        Performance-Aware Test Case Generation, section 3.1 and table 1. The released code also leaves calls that
+        happened once out of I2, blocks that ran at most twice out of I5, and counts I6 from ten on.
+
+    Differs from the paper: I1 counts rounds; the paper counts evaluations of the loop condition, one more. I5 counts
+    lines. Neither sees the objects that a call creates in a library.
     """
 
     def __init__(self, subject: Subject, table: StatementTable) -> None:
@@ -67,15 +68,15 @@ class Proxies:
         self._entries[[function.entry for function in subject.functions[1:] if function.entry >= 0]] = True
         self._loops = np.array([site.burns for site in sites], dtype=bool) & ~self._entries
         made = _instantiations(subject.source, frozenset(name.rpartition(".")[2] for name in subject.classes))
-        lines = [site.lines if site.function > 0 else () for site in sites]  # the import is nobody's doing
+        lines = [site.lines if site.function > 0 else () for site in sites]  # no test case causes the import
         self._made = np.array([sum(map(made.__getitem__, one)) for one in lines], dtype=np.float64)
         self._lines = np.array(list(map(len, lines)), dtype=np.float64)
 
     def of(self, testcases: Sequence[TestCase], traces: Sequence[Trace]) -> Floats:
-        """The proxies of test cases, `(len(testcases), 7)`.
+        """Return the proxies of test cases, `(len(testcases), 7)`.
 
         Args:
-            testcases: that were executed.
+            testcases: executed test cases.
             traces: of each of them.
         """
         counts = recorded_counts(self._subject, traces).astype(np.float64)
@@ -96,25 +97,25 @@ class Proxies:
 
 
 def performance_score(values: Floats) -> Floats:
-    """All proxies of a test case in one number, `(n,)` in [0, 7), less is better: sum of I / (I + 1).
+    """Return the sum over all proxies of I / (I + 1) for each test case, `(n,)` in [0, 7); less is better.
 
     References:
-        Grano et al. 2021, section 3.2: what decides which test case the archive keeps.
+        Grano et al. 2021, section 3.2: decides which test case the archive keeps.
     """
     score: Floats = (values / (values + 1.0)).sum(axis=1)
     return score
 
 
 def performance_heuristic(values: Floats) -> Floats:
-    """How cheap each test case is among those of its front, `(n,)` in [0, 7], more is better.
+    """Return how cheap each test case of a front is, compared with the others, `(n,)` in [0, 7]; more is better.
 
         sum over the proxies of (max - I) / (max - min)
 
-    with 1/2 for a proxy that is the same for all.
+    A proxy that is the same for all test cases contributes 1/2.
 
     References:
-        Grano et al. 2021, section 3.2. The paper says in words that the best test case has 0; by its formula, which the
-        released code follows, it has 7.
+        Grano et al. 2021, section 3.2. The text of the paper gives the best test case 0; its formula, which the
+        released code follows, gives it 7.
     """
     if not len(values):
         return np.zeros(0)
@@ -128,7 +129,7 @@ def performance_heuristic(values: Floats) -> Floats:
 
 @lru_cache(maxsize=16)
 def _instantiations(source: str, classes: frozenset[str]) -> Mapping[int, int]:
-    """How many objects each line of the source makes when it runs once; none for a line that it does not have."""
+    """Return by line the number of objects that a source line makes when it runs once; may omit lines without any."""
     own = classes | set(_CONTAINERS)
     found: Counter[int] = Counter()
     for node in ast.walk(parsed(source)):

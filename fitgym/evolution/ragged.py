@@ -1,4 +1,4 @@
-"""Ragged: rows of different lengths, one after the other in flat arrays."""
+"""Ragged table: rows of different lengths, stored one after the other in flat arrays."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["Ragged"]
 
 
 class Ragged:
-    """A table of rows, each with any number of entries, of which each has one value in every column.
+    """A table of rows with any number of entries; each entry has one value in every column.
 
-    Arrays double where they have to grow, so that putting in one batch after the other costs its size.
+    Arrays double when they grow, so adding a batch costs time in proportion to its size.
 
     Args:
         dtypes: of the columns.
@@ -29,11 +29,11 @@ class Ragged:
         self._end = 0
 
     def __len__(self) -> int:
-        """How many entries there are."""
+        """The number of entries."""
         return self._end
 
     def put(self, rows: Index, lengths: Index, *values: NDArray[Any]) -> None:
-        """Fill rows that are empty: so many entries each, the values of all of them one after the other."""
+        """Fill empty rows: `lengths` entries each, with the values of all entries concatenated."""
         last = int(rows.max())
         if last >= len(self._length):
             self._first, self._length = _grown(self._first, last + 1), _grown(self._length, last + 1)
@@ -46,16 +46,16 @@ class Ragged:
             known[first : self._end] = new
 
     def gather(self, rows: Index) -> tuple[Index, list[NDArray[Any]]]:
-        """The entries of rows: for each its position in `rows`, and the values of each column."""
+        """Return the entries of rows: for each its position in `rows`, and the values of each column."""
         owners, places = ranges(self._first[rows], self._length[rows])
         return owners, [values[places] for values in self._values]
 
     def column(self, number: int) -> NDArray[Any]:
-        """One value of every entry."""
+        """Return one column: its value in every entry."""
         return self._values[number][: self._end]
 
     def keep(self, entries: Mask) -> None:
-        """Forget all other entries."""
+        """Drop all other entries."""
         before = np.concatenate([[0], np.cumsum(entries)])
         self._first, end = before[self._first], before[self._first + self._length]
         self._length = end - self._first
@@ -63,7 +63,7 @@ class Ragged:
         self._end = int(before[-1])
 
     def retain(self, rows: Index) -> None:
-        """Forget all other rows; these become the rows 0, 1, ..."""
+        """Drop all other rows; these become the rows 0, 1, ..."""
         rows = rows[rows < len(self._length)]
         _, self._values = self.gather(rows)
         self._length = self._length[rows]

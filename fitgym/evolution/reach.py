@@ -1,4 +1,4 @@
-"""Reach: which functions of the subject each operation was seen to run, and which operations have nothing left."""
+"""Reach: the functions that each operation was seen to run, and the operations with nothing left to cover."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from fitgym.subject.subject import Subject
 
 __all__ = ["Reach"]
 
-_MANY = 500  # traces that are kept to be worked out later, at most
+_MANY = 500  # the largest number of traces that wait to be processed
 
 
 class Reach:
-    """What calling an operation can lead to, learnt from traces.
+    """Learns from traces which code a call of an operation can reach.
 
-    An operation is exhausted when everything that it was seen to reach is covered: calling it again can only shift
-    attention from what is left. EvoSuite removes a method from insertion when its own goals are covered; Python's
-    public functions often hand on to private ones that no test calls, so what counts here are all functions that were
-    entered in a test case that called the operation. That is more than the operation itself reaches, which errs on the
-    side of keeping operations.
+    An operation is exhausted when everything that it was seen to reach is covered. Calling it again would only distract
+    from uncovered code. EvoSuite stops inserting a method when the goals of this method are covered. Public Python
+    functions often delegate to private ones that no test calls. So here every function counts that was entered in a
+    test case that called the operation. That is more than the operation itself reaches, so an operation is rather kept
+    than dropped.
 
     Args:
         subject: the code under test.
@@ -46,7 +46,7 @@ class Reach:
             [subject.sites[branch.site].function for branch in subject.branches], dtype=np.int64
         )
         self._reached = np.zeros((len(subject.operations), len(subject.functions)), dtype=bool)
-        # Sites of infection, which few test cases are asked about, are no code of their own.
+        # Sites of infection measure expressions of other sites, and are recorded for few test cases.
         self._visited = np.array([site.kind in ("arithmetic", "value") for site in subject.sites], dtype=bool)
         self._possible = np.zeros_like(self._reached)
         graph = reachable(subject.source, subject.functions) if subject.source else ()
@@ -56,16 +56,16 @@ class Reach:
                 self._reached[operation.id, operation.function] = True
                 self._possible[operation.id, list(graph[operation.function]) if graph else slice(None)] = True
             elif operation.kind != "constructor" or f"{operation.name}.__init__" in names:
-                self._possible[operation.id] = True  # it was not found out which code it runs
+                self._possible[operation.id] = True  # the code that it runs is unknown, so it may reach everything
 
     def note(self, traces: Sequence[Trace]) -> None:
-        """Learn from executions. Equal executions share one trace, of which once is enough."""
+        """Add executions to learn from. Equal executions share one trace, which is needed only once."""
         self._noted += [trace for trace in traces if trace.calls and not trace.failure]
         if len(self._noted) >= _MANY:
             self._learn()
 
     def exhausted(self, covered: Sequence[bool] | NDArray[np.bool_]) -> frozenset[int]:
-        """Ids of the operations under test that were called, and lead to nothing that is not covered.
+        """Return the ids of the operations under test that were called and reach no uncovered code.
 
         Args:
             covered: for each branch of the subject whether it is covered, shape `(len(subject.branches),)`.
@@ -80,7 +80,7 @@ class Reach:
         return frozenset(int(identifier) for identifier in self._tested[called & ~left])
 
     def _learn(self) -> None:
-        """Work out what was noted. Nobody asks after every generation, and much at once costs little more."""
+        """Process the pending traces. Large batches on demand are cheaper than one small batch per generation."""
         traces, self._noted = self._noted, []
         found = reached(self._subject, traces)
         self._visited[found.sites] = True

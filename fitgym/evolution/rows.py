@@ -1,8 +1,9 @@
-"""Rows: what one fitness function says about every trace, and about suites of them.
+"""Rows: the measurements of every trace by one fitness function, and of suites of traces.
 
-A trace is near few columns, so a row holds those only. A suite is an array of row numbers, and the values of many suites
-come out of one reduction over the entries of all their rows. Entries of columns that do not count any more, because the
-archive covers them, are dropped when half of the columns are gone; which row covers which target is kept for all.
+A trace is near few columns, so a row stores only those. A suite is an array of row numbers. The values of many suites
+come from one reduction over the entries of all their rows. When the archive covers a target, its column no longer
+counts. The entries of such columns are dropped once they are half of all columns. Which row covers which target is kept
+for all targets.
 """
 
 from __future__ import annotations
@@ -37,20 +38,20 @@ class Rows:
         self._has_visits = False
         self._covered: Mask = np.zeros(0, dtype=bool)
         self._aside: Mask = np.zeros(0, dtype=bool)
-        self._kept: Mask = np.zeros(0, dtype=bool)  # the columns of which there are entries
-        self._position: Index = np.zeros(0, dtype=np.intp)  # of each column among those that count, or -1
-        self._stored = 0  # columns of which there are entries
-        self._dense: dict[int, Floats] = {}  # distances to all targets, of the rows that were asked for
+        self._kept: Mask = np.zeros(0, dtype=bool)  # the columns with stored entries
+        self._position: Index = np.zeros(0, dtype=np.intp)  # index of each column among those that count, or -1
+        self._stored = 0  # number of columns whose entries are stored
+        self._dense: dict[int, Floats] = {}  # distances to all targets, by requested row
         self._choose()
 
     @property
     def values(self) -> dict[Individual, float]:
-        """The fitness of suites that is known and still holds; all of it goes when targets are appended or covered."""
+        """The cached fitness of suites; cleared when targets are appended or covered."""
         self._notice()
         return self._values
 
     def unmeasured(self, rows: Index) -> Index:
-        """Those of the rows that have not been measured, each once, in order."""
+        """Return those of the rows that have not been measured, each once, in order."""
         n_rows = int(rows.max(initial=0)) + 1
         if n_rows > len(self._measured):
             self._measured = np.append(self._measured, np.zeros(n_rows, dtype=bool))
@@ -58,51 +59,52 @@ class Rows:
         return np.array(list(dict.fromkeys(missing.tolist())), dtype=np.intp)
 
     def measure(self, rows: Index, traces: Sequence[Trace]) -> None:
-        """Fill rows with what the fitness function says about their traces."""
+        """Fill rows with the fitness function's entries for their traces."""
         found = self.fitness.entries(traces)
         self._notice()
         covering, covered = found.covered(len(self.fitness.targets))
         self._covers.put(rows, np.bincount(covering, minlength=len(rows)), covered)
         self._has_visits = found.visits is not None
         visits = np.zeros(len(found.rows)) if found.visits is None else found.visits
+        # Covered targets never come back, so entries of their columns are not stored.
         near = np.flatnonzero(self._kept[found.columns])
         lengths = np.bincount(found.rows[near], minlength=len(rows))
         self._near.put(rows, lengths, found.columns[near], found.distances[near], visits[near])
         self._measured[rows] = True
 
     def close(self, covered: Mask, aside: Mask | None = None) -> None:
-        """Leave targets out of the values of suites.
+        """Remove targets from suite values.
 
         Args:
-            covered: those that the archive covers; they do not come back.
-            aside: those that do not count for now, because the search is focused elsewhere.
+            covered: targets that the archive covers; their entries may be dropped for good.
+            aside: targets that do not count for now, because the search is focused elsewhere.
         """
         aside = np.zeros(0, dtype=bool) if aside is None else aside
+        # `_choose` drops all cached suite values, so it runs only after a change.
         if not (np.array_equal(covered, self._covered) and np.array_equal(aside, self._aside)):
             self._covered, self._aside = covered, aside
             self._choose()
 
     def covered(self, rows: Index) -> tuple[Index, Index]:
-        """The targets that rows cover: positions in `rows`, ascending, and the targets."""
+        """Return the targets that rows cover: positions in `rows`, ascending, and the targets."""
         positions, (targets,) = self._covers.gather(rows)
         return positions, targets
 
     @property
     def open(self) -> Mask:
-        """Which targets count, `(n_targets,)`: all that are not covered or set aside, and none of a function that reads
-        test cases."""
+        """Which targets count, `(n_targets,)`: neither covered nor set aside; none if the function reads test cases."""
         open_ = np.full(len(self.fitness.targets), not self.fitness.reads_tests)
         open_[: len(self._covered)] &= ~self._covered
         open_[: len(self._aside)] &= ~self._aside
         return open_
 
     def objectives(self, rows: Index, traces: Sequence[Trace], among: Mask | None = None) -> Floats:
-        """The distances of rows to the open targets, `(len(rows), n_open)`, approach levels included.
+        """Return the distances of rows to the open targets, `(len(rows), n_open)`, including approach levels.
 
         Args:
-            rows: that were measured.
+            rows: measured rows.
             traces: of all rows.
-            among: only these targets, all by default; it may be too short for those just found, which count.
+            among: only these targets, all by default; targets beyond the end of a short mask count.
         """
         if self.fitness.reads_tests:
             return np.zeros((len(rows), 0))
@@ -112,10 +114,10 @@ class Rows:
         return self.distances(rows, traces)[:, open_]
 
     def distances(self, rows: Index, traces: Sequence[Trace]) -> Floats:
-        """The distances of rows to all targets, `(len(rows), n_targets)`, approach levels included.
+        """Return the distances of rows to all targets, `(len(rows), n_targets)`, including approach levels.
 
         Args:
-            rows: that were measured.
+            rows: measured rows.
             traces: of all rows.
         """
         fitness = self.fitness
@@ -126,15 +128,16 @@ class Rows:
         return np.array([pad(self._dense[row], n) for row in rows.tolist()]).reshape(len(rows), n)
 
     def of_suites(self, rows: Index, sizes: Index) -> Floats:
-        """The fitness of suites, shape `(len(sizes),)`.
+        """Return the fitness of suites, shape `(len(sizes),)`.
 
         Args:
-            rows: the rows of the first suite, those of the second one, and so on.
-            sizes: how many rows each of them has.
+            rows: the rows of the first suite, then of the second one, and so on.
+            sizes: the number of rows of each suite.
         """
         owners, (columns, distances, visits) = self._near.gather(rows)
         counting = self._position[columns]
         n_suites, n = len(sizes), len(self._archived)
+        # One flat index for each pair of suite and column, so that one call reduces the entries of all suites.
         cells = np.repeat(np.arange(n_suites) * n, sizes)[owners] + counting
         if n < self._stored:
             chosen = np.flatnonzero(counting >= 0)
@@ -150,7 +153,7 @@ class Rows:
         return self.fitness.of_suites(columns, raw=self._raw)
 
     def retain(self, rows: Index, individuals: Container[Individual]) -> None:
-        """Forget all rows but these, ascending, which become 0, 1, ..., and the values of all but these individuals."""
+        """Keep only these rows, ascending, which become 0, 1, ..., and the values of these individuals."""
         self._measured = self._measured[rows[rows < len(self._measured)]]
         self._covers.retain(rows)
         self._near.retain(rows)
@@ -158,12 +161,12 @@ class Rows:
         self._values = {individual: value for individual, value in self._values.items() if individual in individuals}
 
     def _notice(self) -> None:
-        """Take in the targets that a dynamic function has appended. No trace measured before concerns them."""
+        """Add the targets that a dynamic function has appended. No trace measured before concerns them."""
         if self.fitness.n_columns > len(self._position):
             self._choose()
 
     def _choose(self) -> None:
-        """Find out which columns count now."""
+        """Compute which columns count now."""
         fitness = self.fitness
         self._stored += fitness.n_columns - len(self._position)
         covered, aside = (np.zeros(len(fitness.targets), dtype=bool) for _ in range(2))

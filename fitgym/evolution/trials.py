@@ -1,4 +1,4 @@
-"""Trials: test cases are run on the mutants that they infect, and their traces say what came of it."""
+"""Trials: runs test cases on the mutants that they infect, and adds the effects to their traces."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ def tried(
     *,
     exhaustive: bool = False,
 ) -> list[Trace]:
-    """The traces with the effects of mutants.
+    """Return the traces with the effects of mutants.
 
-    A test case is run on the mutants that it infects, those that burn least fuel first; a mutant that one of them has
-    killed is not run with the others. A test case that does not show the same every time is run on none.
+    Test cases with the least fuel run first, each on the mutants that it infects. A killed mutant is not run with
+    further test cases. A test case that does not behave the same every time runs on no mutant.
 
     Args:
         testcases, traces: any number of test cases with their traces.
-        infected: on which mutants to run each test case, shape `(len(traces), n_mutants)`.
-        executor: runs them.
+        infected: which mutants to run each test case on, shape `(len(traces), n_mutants)`.
+        executor: runs the test cases.
         table: holds their statements.
-        exhaustive: mutants that are killed go on being run.
+        exhaustive: also run killed mutants with further test cases.
 
     Raises:
         OutOfBudget: the deadline passed.
@@ -66,10 +66,10 @@ def tried(
 
 
 def minimal(kills: Mask) -> Mask:
-    """The mutants that no other mutant implies: whoever kills all of these kills every mutant that anyone kills.
+    """Return a minimal set of mutants: test cases that kill all of these kill every mutant that is killed at all.
 
-    A mutant implies another one if it is killed by somebody and the other one by all who kill it. Of several that are
-    killed by the same test cases the first is taken.
+    A killed mutant implies another one if every test case that kills it also kills the other. The set contains the
+    mutants that no other mutant implies. If the same test cases kill several mutants, the set contains the first.
 
     Args:
         kills: which test case kills which mutant, shape `(n_testcases, n_mutants)`.
@@ -84,7 +84,7 @@ def minimal(kills: Mask) -> Mask:
     killed = distinct.any(axis=0)
     distinct, first = distinct[:, killed].astype(np.int64), first[killed]
     sizes = distinct.sum(axis=0)
-    shared = distinct.T @ distinct  # how many test cases kill both
+    shared = distinct.T @ distinct  # number of test cases that kill both
     implied = (shared == sizes[:, None]) & (sizes[:, None] < sizes[None, :])
     chosen[first[~implied.any(axis=0)]] = True
     return chosen

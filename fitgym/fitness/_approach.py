@@ -1,21 +1,24 @@
-"""Approach level: how many decisions lie between what a trace executed and a place that it did not reach.
+"""Approach level: the number of decisions between the executed code and a place that a trace did not reach.
 
 For an outcome o of a site s, with d the least recorded distance to that outcome,
 
     f(s, o) = nu(d(s, o))     if the trace executed s
             = 1 + h(s)        if it did not
+
     h(s)    = 0               if the trace executed s
             = 1               if s is the entry of a function that was not entered
             = min f(s', o')   over the decisions (s', o') that s is control dependent on
 
-so that f is the approach level plus the normalised branch distance at the decision where execution turned away, and
-f(entry, true) = h(entry). Whole numbers of f are approach levels: nu stays below 1, or reaches it for infinite d.
+So f is the approach level plus the normalised branch distance at the decision where execution took another way, and
+f(entry, true) = h(entry). The whole part of f is the approach level: nu stays below 1, and is 1 only for infinite d.
 
 References:
     Rojas, Vivanti, Arcuri and Fraser 2017, A Detailed Investigation of the Effectiveness of Whole Test Suite
     Generation, section 3.1, equation 1.
-Differs from EvoSuite: the minimum is over the whole trace, not over the recorded calls of the target's function, and
-a function that was not entered is one level away from its entry instead of the diameter of its control flow graph.
+
+Differs from EvoSuite: the minimum is over the whole trace, not over the recorded calls of the target's function. A
+function that was not entered is one level away from its entry; in EvoSuite, it is the diameter of its control flow
+graph.
 """
 
 from __future__ import annotations
@@ -34,13 +37,14 @@ __all__ = ["Approach"]
 
 @dataclass(frozen=True, slots=True)
 class _Stage:
-    """Sites whose dependences are all settled when the earlier stages are. Their positions follow each other.
+    """A range of sites whose dependences are all computed by earlier stages. Their positions are consecutive.
 
     Attributes:
         first: the first position.
         end: one more than the last position.
-        dependences: rows of positions of outcomes, short rows filled up by repetition, shape `(end - first, longest)`.
-        circular: sites of a loop depend on each other; their values settle after several rounds.
+        dependences: rows of positions of outcomes, shape `(end - first, longest)`. Short rows repeat their last
+            position.
+        circular: the sites form a loop and depend on each other, so that their values need several rounds.
     """
 
     first: int
@@ -50,20 +54,21 @@ class _Stage:
 
 
 class Approach:
-    """f and h of many traces at once, for the sites of one fitness function and what they depend on.
+    """Computes f and h of many traces at once, for given sites and all sites that they depend on.
 
-    The dependence graph is cut into stages once; a measurement is then a handful of array operations for each stage,
-    whatever the number of sites and traces in it.
+    The constructor splits the dependence graph into stages. A measurement then takes a few array operations per stage,
+    however many sites and traces there are.
 
     Args:
         subject: the code under test.
-        sites: ids of the sites that will be asked for.
+        sites: ids of the sites to measure.
     """
 
     def __init__(self, subject: Subject, sites: Iterable[int]) -> None:
         entries = {function.entry for function in subject.functions}
         dependences = _closure(subject, sites, entries)
         stages = list(_levels(dependences, entries))
+        # Entries come first: h of an entry depends on no other site.
         ordered = [site for site in dependences if site in entries]
         self._n_entries = len(ordered)
         ordered += [site for stage, _ in stages for site in stage]
@@ -88,23 +93,23 @@ class Approach:
             first += len(stage)
 
     def outcomes(self, pairs: Iterable[tuple[int, bool]]) -> Index:
-        """Rows of the first result of `measure` that hold these (site, outcome) pairs."""
+        """Return the rows for these (site, outcome) pairs in the first result of `measure`."""
         return np.array([2 * self._position[site] + outcome for site, outcome in pairs], dtype=np.intp)
 
     def places(self, sites: Iterable[int]) -> Index:
-        """Rows of the second result of `measure` that hold these sites."""
+        """Return the rows for these sites in the second result of `measure`."""
         return np.array([self._position[site] for site in sites], dtype=np.intp)
 
     def measure(self, counts: Counts, distances: Floats) -> tuple[Floats, Floats]:
-        """f and h, each finite and never negative.
+        """Return f and h, each finite and at least 0.
 
         Args:
             counts: of the traces, shape `(n_traces, n_sites)`.
             distances: of the same traces, shape `(n_traces, n_slots)`.
 
         Returns:
-            f, shape `(2 * n, n_traces)`, and h, shape `(n, n_traces)`; n counts the sites asked for and what they
-            depend on. Traces are the last axis because whole sites are gathered at every stage.
+            f, shape `(2 * n, n_traces)`, and h, shape `(n, n_traces)`; n is the number of sites to measure and their
+            dependences. Traces are the last axis because every stage gathers whole sites.
         """
         n, n_traces = len(self._sites), len(counts)
         executed = counts.T.take(self._sites, axis=0) > 0
@@ -114,15 +119,17 @@ class Approach:
         flat[self._decisions] = nu(
             np.minimum(slots.take(self._first_slots, axis=0), slots.take(self._last_slots, axis=0))
         )
-        f = flat.reshape(n, 2, n_traces)  # the same numbers, by site
+        f = flat.reshape(n, 2, n_traces)  # a view of `flat`, by site: writing to one changes the other
         h = np.empty((n, n_traces))
         h[: self._n_entries] = missed[: self._n_entries]
         f[: self._n_entries] = h[: self._n_entries, None]
         for stage in self._stages:
             here, way = slice(stage.first, stage.end), missed[stage.first : stage.end, None]
             if stage.circular:
+                # Start from infinity: the minimum then decreases to the values of the shortest ways.
                 np.copyto(f[here], np.inf, where=way)
                 h[here] = np.inf
+            # A shortest way visits each site of a loop at most once, so this number of rounds is enough.
             for _ in range(len(stage.dependences) if stage.circular else 1):
                 reach = np.minimum.reduce(flat.take(stage.dependences, axis=0), axis=1)
                 if stage.circular and np.array_equal(reach, h[here]):
@@ -134,9 +141,9 @@ class Approach:
 
 
 def _levels(dependences: dict[int, list[tuple[int, bool]]], entries: set[int]) -> Iterator[tuple[list[int], bool]]:
-    """The sites but for the entries in the order in which they can be measured, many at a time.
+    """Yield the sites except entries in an order in which they can be measured, one level at a time.
 
-    Whether the sites of a level depend on each other is told with it.
+    Each level comes with a flag: whether its sites depend on each other.
     """
     position = {site: index for index, site in enumerate(dependences)}
     sites = list(dependences)
@@ -156,11 +163,11 @@ def _levels(dependences: dict[int, list[tuple[int, bool]]], entries: set[int]) -
 
 
 def _closure(subject: Subject, sites: Iterable[int], entries: set[int]) -> dict[int, list[tuple[int, bool]]]:
-    """The dependences of the sites and of everything that they depend on, by site.
+    """Return the dependences of the sites and of everything that they depend on, by site.
 
-    A site depending on itself (the condition of a loop) is left out: if it was not executed, the way through it is
-    never the shortest. A site that depends on nothing else (code after a `return`), and then any that is still without
-    a way from an entry, depends on the entry of its function.
+    The dependence of a site on itself (the condition of a loop) is left out: if the site was not executed, the way
+    through it is never the shortest. A site without dependences (code after a `return`) depends on the entry of its
+    function. So does any other site that no chain of dependences connects with an entry.
     """
     found: dict[int, list[tuple[int, bool]]] = {}
     waiting = list(dict.fromkeys(sites))
@@ -186,7 +193,7 @@ def _entry(subject: Subject, site: int) -> tuple[int, bool]:
 
 
 def _reached(dependences: dict[int, list[tuple[int, bool]]], entries: set[int]) -> set[int]:
-    """The sites that a chain of dependences connects with an entry."""
+    """Return the sites that a chain of dependences connects with an entry."""
     dependents: dict[int, list[int]] = {}
     for site, pairs in dependences.items():
         for other, _ in pairs:
@@ -202,7 +209,7 @@ def _reached(dependences: dict[int, list[tuple[int, bool]]], entries: set[int]) 
 
 
 def _components(graph: list[list[int]]) -> Iterator[list[int]]:
-    """Strongly connected components, each after all components that it has edges to (Tarjan's algorithm)."""
+    """Yield strongly connected components, each after all components that it has edges to (Tarjan's algorithm)."""
     number: dict[int, int] = {}
     low: dict[int, int] = {}
     open_: list[int] = []

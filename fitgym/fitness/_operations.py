@@ -1,4 +1,4 @@
-"""What the method criteria share: one target for each operation under test, covered or not."""
+"""The base class of the method criteria: one target per operation under test, covered or not."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ __all__ = ["OperationFitness", "entered_directly", "operation_key"]
 
 
 def operation_key(operation: Operation) -> tuple[str, str, int]:
-    """Name, kind and id of an operation: a property and its setter differ in kind, redefinitions in the id only."""
+    """Return name, kind and id of an operation. A property and its setter differ in kind, redefinitions in the id."""
     return (operation.name, operation.operator or operation.kind, operation.id)
 
 
 def entered_directly(trace: Trace) -> Iterable[int]:
-    """The operations that statements of the trace called, in order, the raising one included.
+    """Return the operations that statements of the trace called, in order, including the one that raised.
 
-    A call that failed before it entered the subject (its arguments could not be bound, say) is left out.
+    A call that failed before it entered the subject is left out, for example if its arguments could not be bound.
     """
     entered = trace.raised is None or trace.raised.function >= 0
     return (call.operation for call in trace.calls if call.returned or entered)
 
 
 class OperationFitness(Fitness):
-    """One column for each operation under test: 0 if the trace covers it, 1 if not."""
+    """A fitness function with one column per operation under test: 0 if the trace covers it, 1 if not."""
 
     kind: ClassVar[str]
 
@@ -42,11 +42,11 @@ class OperationFitness(Fitness):
         self._columns_of[[operation.id for operation in subject.under_test]] = range(len(self.targets))
 
     def distances(self, traces: Sequence[Trace]) -> Floats:
-        """0 where the trace covers the operation, else 1, shape `(len(traces), n_columns)`."""
+        """Return 0 where the trace covers the operation, else 1, shape `(len(traces), n_columns)`."""
         return self.entries(traces).dense(len(traces), self.n_columns)
 
     def entries(self, traces: Sequence[Trace]) -> Entries:
-        """The operations that the traces cover."""
+        """Return an entry for each operation that a trace covers."""
         covered = [() if trace.failure else [*self._operations(trace)] for trace in traces]
         rows = np.repeat(np.arange(len(traces)), [len(operations) for operations in covered])
         columns = self._columns_of[np.array([*chain.from_iterable(covered)], dtype=np.intp)]
@@ -55,4 +55,4 @@ class OperationFitness(Fitness):
 
     @abstractmethod
     def _operations(self, trace: Trace) -> Iterable[int]:
-        """Ids of the operations that the trace covers; others than those under test do not matter."""
+        """Return the ids of the operations that the trace covers; operations that are not under test are ignored."""

@@ -1,4 +1,4 @@
-"""Outcomes: how near traces came to the outcomes of the decisions that they executed."""
+"""Outcomes: how near traces came to each outcome of the decisions that they executed."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ __all__ = ["Outcomes", "outcome_slots"]
 
 
 def outcome_slots(site: Site, outcome: bool) -> tuple[int, ...]:
-    """Which of the distances of a decision are those whose minimum is the distance to an outcome, from 0.
+    """Return which recorded distances of a decision, from 0, have the distance to an outcome as their minimum.
 
-    A comparison records the distances to `<`, `==` and `>` in this order: `a <= b` is true if one of the first two
-    occurred, false if the third did. Every other decision records the distance to true, then to false.
+    A comparison records the distances to `<`, `==` and `>` in this order. For example, `a <= b` is true if one of the
+    first two occurred, and false if the third did. Every other decision records the distance to true, then to false.
     """
     if site.kind != "comparison":
         return (int(not outcome),)
@@ -31,7 +31,7 @@ class Outcomes:
 
     Args:
         subject: the code under test.
-        pairs: site and outcome of each column; a block has the outcome that it was entered.
+        pairs: site and outcome of each column; the only outcome of a block is that it was entered.
     """
 
     def __init__(self, subject: Subject, pairs: Sequence[tuple[int, bool]]) -> None:
@@ -49,10 +49,10 @@ class Outcomes:
         self._slots = np.array([(found[0], found[-1]) for found in slots], dtype=np.intp).reshape(-1, 2).T
 
     def entries(self, found: Reached) -> Entries:
-        """An entry for each outcome of each decision that was reached, with the normalised distance to it."""
+        """Return an entry for each outcome of each executed decision, with the normalised distance to the outcome."""
         reached, places = ranges(self._first[found.sites], self._lengths[found.sites])
         slots = self._slots[:, places]
-        distances = np.append(found.distances, 0.0)  # the last one is that to a block, which was entered
+        distances = np.append(found.distances, 0.0)  # index -1: a reached block was entered, distance 0
         low, high = distances[np.where(slots < 0, -1, found.first[reached] + slots)]
         visits = np.minimum(found.counts, 2)[reached]
         return Entries(found.traces[reached], self._columns[places], nu(np.minimum(low, high)), visits)

@@ -1,4 +1,4 @@
-"""Pairs: how far groups of texts are from each other, each distance computed once."""
+"""Pairs: distances between groups of texts, each computed only once."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from fitgym.fitness.base import Index, Mask
 __all__ = ["LIMIT", "UNITS", "Pairs"]
 
 LIMIT = 4096
-"""Groups, and texts, whose distances are remembered at most, unless one call needs more: about 100 MB then."""
+"""The largest number of cached groups, and of cached texts, unless one call needs more: about 100 MB then."""
 
 UNITS = 10_000
-"""In what parts of 1 normalised distances are counted, as whole numbers, so that the order of sums does not matter."""
+"""Normalised distances are stored as whole numbers of 1 / `UNITS`, so that the order of additions does not matter."""
 
 _UNKNOWN = -1
 
@@ -27,17 +27,17 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 class Pairs:
-    """Distances between groups of texts, each the sum over all pairs of a text of one and a text of the other.
+    """Cached distances between groups of texts: the sum over all pairs of a text of one group and a text of the other.
 
         lev(a, b) = sum over s in a, t in b of the Levenshtein distance of s and t, all three operations costing 1
 
-    What is known of two groups, or of two texts, is never computed again: where one of n groups has been changed, n
-    distances of groups are new, made of the distances of those of its texts that are. All are whole numbers, so it does
-    not matter what was known before.
+    The distance of two groups, and of two texts, is never computed twice. If one of n groups changes, only n group
+    distances are new, and only the distances of its new texts are computed for them. All distances are whole numbers,
+    so results do not depend on what was cached before.
 
     Args:
-        limit: how many groups and how many texts are remembered.
-        normalised: the distance of two texts is divided by the length of the longer one, in units of 1 / `UNITS`.
+        limit: how many groups and how many texts are cached.
+        normalised: divide the distance of two texts by the length of the longer one, in units of 1 / `UNITS`.
     """
 
     def __init__(self, limit: int = LIMIT, *, normalised: bool = False) -> None:
@@ -45,25 +45,25 @@ class Pairs:
         self.normalised = normalised
         self._groups: _Square[Hashable] = _Square(np.int32)
         self._members: list[Index] = []  # places of the texts of each group
-        self._texts: _Square[str] = _Square(np.int16)
+        self._texts: _Square[str] = _Square(np.int16)  # half the memory; a distance is at most 32767 or `UNITS`
 
     def __len__(self) -> int:
         return len(self._members)
 
     def total(self, keys: Sequence[Hashable], read: Callable[[Any], Sequence[str]]) -> int:
-        """The sum of the distances over all pairs of groups; a group that is named twice is a pair with itself.
+        """Return the sum of the distances over all pairs of groups; a group that is named twice is a pair with itself.
 
         Args:
-            keys: what the groups are known by.
-            read: the texts of the group of a key, none of them longer than 32767; asked if the group is not known.
+            keys: the cache keys of the groups.
+            read: returns the texts of the group of a key, none longer than 32767; called only for unknown groups.
         """
         distances, _ = self._distances(keys, read)
         return int(distances.sum(dtype=np.int64) - distances.trace(dtype=np.int64)) // 2
 
     def mean(self, keys: Sequence[Hashable], read: Callable[[Any], Sequence[str]]) -> float:
-        """The mean over the pairs of groups of the mean distance of a text of one to a text of the other.
+        """Return the mean over pairs of groups of the mean distance between a text of one and a text of the other.
 
-        Groups without texts have no pairs; 0 without any pair.
+        Groups without texts form no pairs. The result is 0 without pairs.
 
         Args:
             keys, read: see `total`.
@@ -81,7 +81,7 @@ class Pairs:
     def _distances(
         self, keys: Sequence[Hashable], read: Callable[[Any], Sequence[str]]
     ) -> tuple[NDArray[np.int16 | np.int32], Index]:
-        """The distances of all groups to all groups, and the places of the groups."""
+        """Return the distances of all groups to all groups, and the places of the groups."""
         self._learn(keys, read)
         places = np.array([self._groups.place[key] for key in keys], dtype=np.intp)
         distances = self._groups.at(places, places)
@@ -91,7 +91,7 @@ class Pairs:
         return distances, places
 
     def retain(self, keys: Collection[Hashable]) -> None:
-        """Forget all groups but these, and the texts that are in none of them."""
+        """Drop all groups but these, and the texts that none of them contains."""
         kept = self._groups.retain(keys)
         members = [self._members[place] for place in kept.tolist()]
         used = np.unique(np.concatenate([np.zeros(0, np.intp), *members]))
@@ -113,7 +113,7 @@ class Pairs:
             self._texts.values[places, places] = 0
 
     def _measure(self, some: Index, groups: Index) -> None:
-        """Enter the distances of some groups to others."""
+        """Compute and store the distances of some groups to others."""
         rows = [self._members[place] for place in some.tolist()]
         columns = [self._members[place] for place in groups.tolist()]
         down, across = np.concatenate(rows), np.concatenate(columns)
@@ -124,7 +124,7 @@ class Pairs:
         self._groups.put(some, groups, _summed(_summed(distances, rows).T, columns).T)
 
     def _compare(self, some: Iterable[int], texts: Iterable[int]) -> None:
-        """Enter the distances of some texts to others; those that are known are left out as far as whole rows are."""
+        """Compute and store the distances of some texts to others, except for rows that are completely known."""
         rows, columns = np.array(list(dict.fromkeys(some))), np.array(list(dict.fromkeys(texts)))
         rows = rows[_covering(self._texts.at(rows, columns) == _UNKNOWN, rows[:, None] == columns)]
         queries, choices = ([self._texts.keys[place] for place in places.tolist()] for places in (rows, columns))
@@ -139,9 +139,9 @@ class _Square(Generic[Key]):
     """A symmetric table of numbers with keys for its rows and columns.
 
     Attributes:
-        keys: in the order in which they came; the place of a key in it is its row and its column.
-        place: of each key.
-        values: `_UNKNOWN` where none was entered; may have further rows and columns.
+        keys: in the order in which they were added; the index of a key is its row and its column.
+        place: the index of each key.
+        values: the numbers, `_UNKNOWN` where none was stored; may have further rows and columns.
     """
 
     def __init__(self, dtype: type[np.int16] | type[np.int32]) -> None:
@@ -150,7 +150,7 @@ class _Square(Generic[Key]):
         self.values: NDArray[np.int16 | np.int32] = np.zeros((0, 0), dtype)
 
     def add(self, key: Key) -> int:
-        """The place of a key, a new one if it has none."""
+        """Return the place of a key. A new key gets a new place."""
         place = self.place.setdefault(key, len(self.keys))
         if place == len(self.keys):
             self.keys.append(key)
@@ -161,16 +161,16 @@ class _Square(Generic[Key]):
         return place
 
     def at(self, rows: Index, columns: Index) -> NDArray[np.int16 | np.int32]:
-        """The numbers where some rows and some columns meet; in two steps, which takes a fifth of the time of one."""
+        """Return the numbers at the crossings of rows and columns. Two `take` calls need a fifth of the time of one."""
         return self.values.take(rows, axis=0).take(columns, axis=1)
 
     def put(self, rows: Index, columns: Index, values: NDArray[Any]) -> None:
-        """Enter numbers there, and where the columns of the same keys meet their rows."""
+        """Store numbers at the crossings of rows and columns, and at the mirrored places."""
         self.values[rows[:, None], columns] = values
         self.values[columns[:, None], rows] = values.T
 
     def retain(self, keys: Collection[Hashable]) -> Index:
-        """Forget all keys but these; the places, ascending, that the rest had before."""
+        """Drop all keys but these. Returns the former places of the kept keys, ascending."""
         kept = [place for place, key in enumerate(self.keys) if key in keys]
         places = np.array(kept, dtype=np.intp)
         self.keys = [self.keys[place] for place in kept]
@@ -180,7 +180,7 @@ class _Square(Generic[Key]):
 
 
 def _covering(unknown: Mask, same: Mask) -> Index:
-    """Few rows that have, with the columns of the same things, all that is unknown: first the row with the most."""
+    """Return few rows that contain all unknown entries, up to symmetry: greedily the row with the most first."""
     rest, rows = unknown.copy(), []
     while (counts := rest.sum(axis=1)).any():
         row = int(counts.argmax())
@@ -190,7 +190,7 @@ def _covering(unknown: Mask, same: Mask) -> Index:
 
 
 def _summed(values: NDArray[Any], groups: Sequence[Index]) -> NDArray[np.int64]:
-    """The sums of the rows of each group, which may have none; the rows of the first group come first."""
+    """Return the sums of the rows of each group, in the order of the groups; a group may be empty."""
     starts = list(accumulate(map(len, groups), initial=0))
     filled = [number for number, group in enumerate(groups) if len(group)]
     sums = np.zeros((len(groups), values.shape[1]), np.int64)

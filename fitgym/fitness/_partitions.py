@@ -1,4 +1,4 @@
-"""What input and output coverage share: targets are the partitions of values, each with a numeric distance."""
+"""The base class of input and output coverage: targets are partitions of values, each with a numeric distance."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fitgym.subject.types.hints import Hint
 __all__ = ["FAMILIES", "PartitionFitness", "Spot"]
 
 FAMILIES = 32
-"""How many families of partitions are opened at one spot beyond those that its type declares."""
+"""Limit of undeclared families of partitions that are added at one spot."""
 
 Spot = tuple[int, str]
 """Where a value was seen: operation and parameter, "" for the result."""
@@ -26,18 +26,18 @@ _NUMERIC = ("negative", "zero", "positive")
 
 
 class PartitionFitness(Fitness):
-    """Which partitions of values were seen at each spot, and how far numbers were from the others.
+    """Measures which partitions of values were seen at each spot, and how far numbers were from the others.
 
-    The distance to a partition is 0 where a value of it was seen, and for a finite number v of the same family
+    The distance to a partition is 0 if one of its values was seen. For a finite number v of the same family it is
 
         to negative   0 if v < 0, else v + 1
         to zero       |v|
         to positive   0 if v > 0, else |v| + 1
 
-    of which a row holds the least, normalised by nu; 1 everywhere else. A spot's targets are the partitions of its
-    type (`fitgym.instrument.abstraction`). At a spot without a type, or where a value does not fit it, all partitions
-    of the value's family are appended when its first value is seen. A value of a narrower family than the declared one
-    (an int where a float is declared) counts for the declared one.
+    A row holds the least of these distances, normalised by nu; all other distances are 1. A spot's targets are the
+    partitions of its type (`fitgym.instrument.abstraction`). If a spot has no type, or a value does not fit it, the
+    first value of a family appends all partitions of this family. A value of a narrower family than the declared one
+    counts for the declared family, such as an int where a float is declared.
     """
 
     kind: ClassVar[str]
@@ -49,21 +49,21 @@ class PartitionFitness(Fitness):
         self._declared: dict[Spot, frozenset[str]] = {}
         self._opened: dict[Spot, set[str]] = {}
         self._effects: dict[tuple[Spot, str], int] = {}
-        self._reach: list[tuple[int, int, int, int]] = [(-1, -1, -1, -1)]  # by effect; nothing, first of all
+        self._reach: list[tuple[int, int, int, int]] = [(-1, -1, -1, -1)]  # by effect; effect 0 changes no column
         self._names = {operation.id: operation.name for operation in subject.under_test}
         for spot, hint in self._spots(subject):
             parts = partitions(hint)
             self._declared[spot] = frozenset(map(family, parts or ()))
-            # A result that can only be None tells nothing apart.
+            # A result that can only be None has a single partition, so there is nothing to cover.
             if parts is not None and parts != ("none",):
                 self._open(spot, parts)
 
     def distances(self, traces: Sequence[Trace]) -> Floats:
-        """Least normalised distance to each partition, shape `(len(traces), n_columns)`; may append targets."""
+        """Return the least normalised distance to each partition, `(len(traces), n_columns)`; may append targets."""
         return self.entries(traces).dense(len(traces), self.n_columns)
 
     def entries(self, traces: Sequence[Trace]) -> Entries:
-        """The partitions that the values of the traces are in or near; may append targets."""
+        """Return an entry for each partition that a value of a trace is in or near; may append targets."""
         rows: list[int] = []
         effects: list[int] = []
         numbers: list[float] = []
@@ -84,15 +84,17 @@ class PartitionFitness(Fitness):
 
     @abstractmethod
     def _spots(self, subject: Subject) -> Iterable[tuple[Spot, Hint]]:
-        """The spots of the operations under test, in order, with their types."""
+        """Return the spots of the operations under test, in order, with their types."""
 
     @abstractmethod
     def _values(self, trace: Trace) -> Iterator[tuple[Spot, str, float]]:
-        """Spot, partition and number of the values that the trace recorded, in order."""
+        """Yield spot, partition and number of each value that the trace recorded, in order."""
 
     def _effect(self, spot: Spot, partition: str) -> int:
-        """What a value of this partition does: the position in `_reach` of the column that it covers and of those of
-        the three numeric partitions that it is measured to, -1 for none.
+        """Return the position in `_reach` of the columns that a value of this partition affects.
+
+        They are the column that it covers and the columns of the three numeric partitions that it is measured to, -1
+        for none.
         """
         own = family(partition)
         declared = self._declared.get(spot, frozenset())

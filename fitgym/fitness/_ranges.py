@@ -1,4 +1,4 @@
-"""Ranges: what stands in many places of different lengths, gathered without a loop."""
+"""Ranges: gathers segments of different lengths from flat arrays without a Python loop."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Index = NDArray[np.intp]
 
 
 def ranges(first: Index, lengths: Index) -> tuple[Index, Index]:
-    """The numbers first[i], first[i] + 1, ..., `lengths[i]` of them, for one i after the other.
+    """Return the numbers first[i], first[i] + 1, ..., `lengths[i]` of them, for each i in turn.
 
     Returns:
         For each number its i, and the number itself.

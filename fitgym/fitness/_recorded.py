@@ -1,4 +1,4 @@
-"""Recorded numbers of many traces as arrays: what was reached only, or a row for each trace."""
+"""Recorded numbers of many traces as arrays: sparse entries for reached sites, or dense rows per trace."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _NOTHING = (b"", b"", b"")
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """What many traces reached: an entry for each site that one of them reached, by trace, then by site.
+    """The sites that many traces reached: one entry per trace and reached site, by trace, then by site.
 
     Attributes:
         traces: the position of the trace.
         sites: the site.
         counts: how often it was reached.
-        distances: the recorded distances of the slots of all entries, one after the other.
-        first: where those of each entry begin.
+        distances: the recorded distances of the slots of all entries, concatenated.
+        first: index in `distances` of the first slot of each entry.
     """
 
     traces: Index
@@ -38,15 +38,15 @@ class Reached:
 
 
 def reached(subject: Subject, traces: Sequence[Trace], *, direct: bool = False) -> Reached:
-    """What the traces reached; nothing for a failed trace.
+    """Return what the traces reached; a failed trace has no entries.
 
     Args:
-        subject: of which they were recorded.
+        subject: the code that the traces were recorded of.
         traces: any number.
-        direct: only what was called directly.
+        direct: only what was reached in direct calls.
 
     Raises:
-        ValueError: a trace was recorded for another subject, or without "direct" although `direct` is asked for.
+        ValueError: a trace was recorded for another subject, or without "direct" although `direct` is set.
     """
     found = [_NOTHING if trace.failure else trace.direct if direct else trace.reached for trace in traces]
     parts = [part for part in found if part is not None]
@@ -73,7 +73,7 @@ def reached(subject: Subject, traces: Sequence[Trace], *, direct: bool = False) 
 
 
 def recorded_counts(subject: Subject, traces: Sequence[Trace], *, direct: bool = False) -> Counts:
-    """How often each trace reached each site, shape `(len(traces), n_sites)`; 0 for a failed trace.
+    """Return how often each trace reached each site, shape `(len(traces), n_sites)`; 0 for a failed trace.
 
     Raises:
         ValueError: see `reached`.
@@ -85,7 +85,7 @@ def recorded_counts(subject: Subject, traces: Sequence[Trace], *, direct: bool =
 
 
 def recorded_distances(subject: Subject, traces: Sequence[Trace], *, direct: bool = False) -> Floats:
-    """Least distance of each trace to each slot, shape `(len(traces), n_slots)`; inf where it did not reach the site.
+    """Return the least distance of each trace to each slot, `(len(traces), n_slots)`; inf for unreached sites.
 
     Raises:
         ValueError: see `reached`.

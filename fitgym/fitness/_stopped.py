@@ -1,4 +1,4 @@
-"""Blocks that exceptions have left early: how many of their lines ran all the same."""
+"""Interrupted blocks: how many lines of a block ran although an exception left it early."""
 
 from __future__ import annotations
 
@@ -15,13 +15,14 @@ __all__ = ["stopped"]
 def stopped(
     lines: Mapping[int, tuple[int, ...]], n_sites: int, traces: Sequence[Trace], found: Reached
 ) -> list[tuple[int, int]]:
-    """The entries of blocks that were left early, and how many of their lines were run by some pass through them.
+    """Return the entries of blocks that were left early, each with the number of its lines that some pass ran.
 
-    A block executed c times and left early at lines l_1, l_2, ... ran its line x if c exceeds the number of l_i < x.
+    A block was executed c times and left early at lines l_1, l_2, ... It ran its line x if c exceeds the number of l_i
+    < x.
 
     Args:
         lines: of the blocks that matter, by id, in the order in which they run.
-        n_sites: of the subject.
+        n_sites: the number of sites of the subject.
         traces: any number.
         found: what they reached.
     """

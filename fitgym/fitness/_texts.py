@@ -13,19 +13,22 @@ from fitgym.testcase.statement import Statement
 __all__ = ["LONGEST", "last_two", "texts"]
 
 LONGEST = 128
-"""Where a text is cut. In a test case whose statements all use the result before them twice they double each time; and
-comparing long texts, of which the search would make ever more, takes time in proportion to both lengths."""
+"""The length at which texts are cut. If every statement uses the result before it twice, the text doubles each time.
+
+Comparing two texts takes time in proportion to both lengths, so without a limit the search would become slower and
+slower.
+"""
 
 _NUMBERS = frozenset(("int", "float", "complex"))
 
 
 def texts(statements: Sequence[Statement], subject: Subject) -> tuple[str, ...]:
-    """The text of each statement: what is called, with what; `match('>1')` for `version.match('>1')`.
+    """Return the text of each statement: the operation and its arguments; `match('>1')` for `version.match('>1')`.
 
-    Constants are as they are written in Python. A variable among the arguments is replaced by the text of the statement
-    that defined it, so what two variables are called, and how far from its use one is defined, makes no difference. The
-    object of a method is left out: the statement that defined it has a text of its own. Operators are written as the
-    methods that they call, attributes by their name.
+    Constants are written as in Python. The text of a variable is the text of the statement that defined it. So neither
+    the name of a variable nor the position of its definition makes a difference. The receiver of a method is left out,
+    because the statement that defined it has its own text. Operators are written as the methods that they call,
+    attributes by their name.
     """
     found: list[str] = []
     for statement in statements:
@@ -39,7 +42,7 @@ def texts(statements: Sequence[Statement], subject: Subject) -> tuple[str, ...]:
 
 
 def last_two(statements: Sequence[Statement], subject: Subject) -> tuple[str, ...]:
-    """What the released code has of a test case: the last number in it, if there is one, and its last statement."""
+    """Return what the released code reads of a test case: its last number, if there is one, and its last statement."""
     arguments = [a for s in statements for a in (*s.args, *(value for _, value in s.kwargs))]
     numbers = [number for argument in arguments for number in _numbers(argument)]
     return (*numbers[-1:], *texts(statements, subject)[-1:])
@@ -60,7 +63,7 @@ def _written(expression: Expression, variables: Sequence[str]) -> str:
 
 
 def _numbers(expression: Expression) -> Iterator[str]:
-    """The numbers that are written in an expression, from left to right."""
+    """Yield the numbers written in an expression, from left to right."""
     if isinstance(expression, Literal) and kind_of_text(expression.text) in _NUMBERS:
         yield expression.text
     elif isinstance(expression, Collection):

@@ -1,9 +1,12 @@
-"""What a fitness function is: how far traces are from covering each of its targets.
+"""The interface of fitness functions: each measures how far traces are from covering its targets.
 
-Targets are columns. A fitness function lists them once and measures any number of traces at once, as an array with a
-row for each trace. Everything else is a reduction or a mask: whole-suite search takes the minimum over the rows of each
-suite (`of_suites`), many-objective search reads rows, the archive looks for zeros, and smart selection, dynamic targets
-and covered targets are masks over columns.
+A fitness function lists its targets once; each target is a column. It measures many traces at once and returns an array
+with one row per trace. Everything else is a reduction or a mask over this array:
+
+- Whole-suite search takes the minimum over the rows of each suite (`of_suites`).
+- Many-objective search reads the rows.
+- The archive looks for zeros.
+- Smart selection, dynamic targets and covered targets are masks over columns.
 """
 
 from __future__ import annotations
@@ -31,17 +34,18 @@ Index = NDArray[np.intp]
 Mask = NDArray[np.bool_]
 
 UNSEEN = 1.0
-"""Distance of a trace to a target that was not known yet when the trace was measured: not covered."""
+"""Distance of a trace to a target that was unknown when the trace was measured: not covered."""
 
 
 @immutable
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One thing to cover.
+    """One thing to cover, such as a branch or a line.
 
     Attributes:
-        kind: name of the fitness function that it belongs to.
-        key: what identifies it among its kind, readable: names, lines and outcomes rather than ids where they suffice.
+        kind: name of the fitness function that the target belongs to.
+        key: identifies the target among its kind. It is readable: names, lines and outcomes, with ids only where they
+            are needed.
     """
 
     kind: str
@@ -51,16 +55,17 @@ class Target:
 @immutable
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """What traces say about columns: an entry for each column that a trace is near or whose decision it executed.
+    """The sparse distances of traces: one entry for each column that a trace is near or whose decision it executed.
 
-    A trace is near a column if its distance is below 1. A column may have several entries of one trace, of which the
-    least distance holds, unless there are visits. Everything without an entry counts as 1 away and not visited.
+    A trace is near a column if its distance is below 1. A trace may have several entries for one column; the least
+    distance counts. With visits, there is only one. A pair without an entry has distance 1 and no visits.
 
     Attributes:
         rows: the position of the trace, ascending.
         columns: the column.
         distances: of the trace to the column, in [0, 1].
-        visits: how often the trace executed the decision behind the column, at most 2; None where that has no meaning.
+        visits: how often the trace executed the decision behind the column, at most 2; None for targets without
+            decisions.
     """
 
     rows: Index
@@ -70,7 +75,7 @@ class Entries:
 
     @classmethod
     def join(cls, *parts: Entries) -> Entries:
-        """All entries together, those without visits as not visited."""
+        """Return the entries of all parts. Entries from a part without visits get 0 visits."""
         rows = np.concatenate([part.rows for part in parts])
         order = np.argsort(rows, kind="stable")
         none = [np.zeros(len(part.rows), np.uint8) if part.visits is None else part.visits for part in parts]
@@ -82,19 +87,19 @@ class Entries:
         )
 
     def covered(self, n_targets: int) -> tuple[Index, Index]:
-        """The rows and columns of the targets that are covered, by row."""
+        """Return the rows and columns of the covered targets, by row."""
         hits = np.flatnonzero((self.distances == 0.0) & (self.columns < n_targets))
         return self.rows[hits], self.columns[hits]
 
     def dense(self, n_rows: int, n_columns: int) -> Floats:
-        """The distances as a matrix."""
+        """Return the distances as a matrix, `(n_rows, n_columns)`."""
         distances = np.ones(n_rows * n_columns)
         np.minimum.at(distances, self.rows * n_columns + self.columns, self.distances)
         return distances.reshape(n_rows, n_columns)
 
 
 def nu(x: ArrayLike) -> Floats:
-    """The normalising function x / (x + 1), elementwise: 0 for 0, 1 for infinity (and for nan), rising in between.
+    """Return x / (x + 1) elementwise: 0 for 0, 1 for infinity and nan, and increasing in between.
 
     References:
         Rojas, Vivanti, Arcuri and Fraser 2017, A Detailed Investigation of the Effectiveness of Whole Test Suite
@@ -107,10 +112,10 @@ def nu(x: ArrayLike) -> Floats:
 
 
 def pad(rows: Floats, n_columns: int) -> Floats:
-    """Rows of shape `(..., n)` widened to `(..., n_columns)` with `UNSEEN`.
+    """Widen rows of shape `(..., n)` to `(..., n_columns)` with `UNSEEN`.
 
-    A target of a dynamic function is appended when the first trace that concerns it is measured, so no trace measured
-    earlier concerns it and padding gives exactly the numbers that measuring again would give.
+    A dynamic function appends a target when it measures the first trace that concerns it. No earlier trace concerns
+    this target, so padding gives exactly the numbers that a new measurement would give.
     """
     missing = n_columns - rows.shape[-1]
     if missing <= 0:
@@ -119,44 +124,45 @@ def pad(rows: Floats, n_columns: int) -> Floats:
 
 
 class Fitness(ABC):
-    """How far traces are from covering each target.
+    """The base class of fitness functions: measures how far traces are from covering each target.
 
-    A fitness function is deterministic and holds no state but its targets, which grow only if it is `dynamic`. It can
-    be pickled. Two fitness functions of one kind made from equal subjects give equal numbers for equal traces, up to
-    the order in which a dynamic one first saw its targets.
+    A fitness function is deterministic and can be pickled. Its only state is its list of targets, which grows only if
+    the function is `dynamic`. Two functions of one kind for equal subjects give equal numbers for equal traces; only
+    the column order of a dynamic function may differ.
 
     Args:
         subject: the code under test.
 
     Raises:
-        InputError: when a subclass is defined whose `targets` is a method: it would never be called.
+        InputError: a subclass defines `targets` as a method. It must be a list that `__init__` sets.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset()
-    """What must be recorded beyond counts, distances and calls: "direct", "output", "input", "infection", "effects"."""
+    """What traces record beyond counts, distances and calls: "direct", "output", "input", "infection", "effects"."""
 
     dynamic: ClassVar[bool] = False
-    """Targets may be appended while traces are measured."""
+    """Measuring traces may append targets."""
 
     monotone: ClassVar[bool] = True
-    """A further test case never makes the value of a suite worse."""
+    """An additional test case never makes the value of a suite worse."""
 
     closes: ClassVar[bool] = True
-    """A target that the archive covers leaves the value of a suite."""
+    """A target that the archive covers is removed from the value of a suite."""
 
     reads_tests: ClassVar[bool] = False
-    """Suites are valued by their test cases (`of_tests`), not by what traces say about columns."""
+    """Suites are valued by their test cases (`of_tests`) instead of by columns."""
 
     numbers: Index | None = None
-    """Where targets are mutants to be killed, the number of the one behind each target: its index in `Subject.mutants`.
+    """For targets that are mutants to be killed: the index of each target's mutant in `Subject.mutants`.
 
-    Then test cases are run on mutants that they infect, and `Trace.effects` says what came of it."""
+    The engine then runs test cases on the mutants that they infect and stores the results in `Trace.effects`.
+    """
 
     sites: Sequence[Collection[int]] | None = None
-    """By target the sites of which one is visited when it is covered, by id; None where targets have no such place."""
+    """For each target the ids of its sites, one of which is visited when the target is covered; None without sites."""
 
     together: ClassVar[np.ufunc] = np.add
-    """What makes the executions of a suite out of those of its test cases (of which any above 2 may be read as 2)."""
+    """The operation that combines the visits of test cases into visits of a suite; it may read numbers above 2 as 2."""
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
@@ -168,9 +174,10 @@ class Fitness(ABC):
         self.targets: list[Target] = []
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """The function itself, unless its targets may grow (`dynamic`) or it may remember tests (`reads_tests`).
+        """Return the function itself, unless it is `dynamic` or `reads_tests`.
 
-        So a fork of a search copies what changes, not the tables about the subject.
+        Targets of a dynamic function may grow, and a function that reads tests may cache results. A fork of a search
+        thus copies only what can change, not the tables about the subject.
         """
         if not (self.dynamic or self.reads_tests):
             return self
@@ -181,36 +188,37 @@ class Fitness(ABC):
 
     @property
     def n_columns(self) -> int:
-        """Length of a row: the targets, then columns that only guide (see `Line`)."""
+        """Length of a row: the targets, then the columns that only guide the search (see `Line`)."""
         return len(self.targets)
 
     @abstractmethod
     def distances(self, traces: Sequence[Trace]) -> Floats:
-        """Distance of each trace to each column, shape `(len(traces), n_columns)`, finite and never negative.
+        """Return the distance of each trace to each column, shape `(len(traces), n_columns)`, finite and at least 0.
 
-        0 exactly where the trace covers the target, else its approach level plus its normalised distance. A trace
-        with a `failure` covers nothing and gets the value of a trace in which nothing ran.
+        The distance is 0 exactly if the trace covers the target, else its approach level plus its normalised branch
+        distance. A trace with a `failure` covers nothing and gets the row of a trace in which nothing ran.
         """
 
     def visits(self, traces: Sequence[Trace]) -> Counts | None:
-        """How often each trace executed the decision behind each column, shape `(len(traces), n_columns)`.
+        """Return how often each trace executed the decision behind each column, shape `(len(traces), n_columns)`.
 
-        None where targets are not outcomes of decisions; then the executed-twice rule does not apply. No value of a
-        suite tells numbers above 2 apart.
+        Return None if targets are not outcomes of decisions; then the executed-twice rule does not apply. Suite values
+        do not distinguish numbers above 2.
         """
         return None
 
     def infected(self, traces: Sequence[Trace]) -> Mask:
-        """Which traces are to be run on the mutants of which targets, shape `(len(traces), len(targets))`.
+        """Return which mutants to run each trace's test case on, shape `(len(traces), len(targets))`.
 
-        Asked only where there are `numbers`.
+        The engine calls it only for functions with `numbers`.
         """
         raise NotImplementedError(f"{type(self).__name__} has no mutants")
 
     def entries(self, traces: Sequence[Trace]) -> Entries:
-        """What the archive and the values of suites need: where `distances` are below 1, and `visits` above 0.
+        """Return the entries for the archive and for suite values: where `distances` are below 1 or `visits` above 0.
 
-        It says the same as those two. A function that overrides it spares the work for all that a trace is far from.
+        The result agrees with `distances` and `visits`. A function that overrides this method avoids computing the
+        columns that a trace is far from.
         """
         distances, visits = self.distances(traces), self.visits(traces)
         rows, columns = np.nonzero((distances < 1.0) if visits is None else (distances < 1.0) | (visits > 0))
@@ -222,33 +230,33 @@ class Fitness(ABC):
         )
 
     def covered(self, distances: Floats) -> Mask:
-        """Which row covers which target, shape `(n_rows, n_targets)`."""
+        """Return which row covers which target, shape `(n_rows, n_targets)`."""
         covered: Mask = distances[..., : len(self.targets)] == 0.0
         return covered
 
     def counting(self, open_targets: Mask) -> Index:
-        """The columns that count for the value of a suite: the open targets (see `closes`), then what only guides."""
+        """Return the columns that count in a suite's value: the open targets (see `closes`) and the guiding columns."""
         n = len(self.targets)
         targets = np.flatnonzero(open_targets) if self.closes else np.arange(n)
         return np.concatenate([targets, np.arange(n, self.n_columns)])
 
     def suite_columns(self, least: Floats, executed: Counts | None, archived: Counts | int = 0) -> Floats:
-        """The distance of suites to columns, in [0, 1].
+        """Return the distance of each suite to each column, in [0, 1].
 
             d(T, b) = 0               if a test case of T covers b
                     = nu(d_min(T, b)) if the decision was executed at least twice by T
                     = 1               otherwise
 
-        Because a row holds nu(distance) where the decision was executed and at least 1 where it was not, d_min is the
-        least entry of the column. A decision executed only once counts as 1, or else the search would trade one
-        outcome for the other and back.
+        A row holds nu(distance) if the decision was executed, and at least 1 if it was not. So d_min is the least entry
+        of the column. A decision that was executed only once counts as 1. Otherwise the search would trade one outcome
+        for the other and back.
 
         Args:
             least: the least distance of each suite to each column, at most 1, shape `(n_suites, n)` for any n columns;
                 may be changed in place.
-            executed: the `visits` of the test cases of each suite, put together by `together`; None switches the
-                executed-twice rule off.
-            archived: executions of the decision behind each of the columns that the archive stands for.
+            executed: the `visits` of each suite's test cases, combined by `together`; None switches the executed-twice
+                rule off.
+            archived: for each column the executions of its decision that the archive stands for.
 
         References:
             Rojas, Vivanti, Arcuri and Fraser 2017, A Detailed Investigation of the Effectiveness of Whole Test Suite
@@ -259,16 +267,16 @@ class Fitness(ABC):
         return least
 
     def of_suites(self, columns: Floats, *, raw: bool = False) -> Floats:
-        """The fitness of suites, each in [0, 1], 0 is best.
+        """Return the fitness of suites, each in [0, 1]; 0 is best.
 
             f(T) = (1 / n) * sum over open targets b of d(T, b)          n = number of all targets
 
-        Dividing by all targets, not by the open ones, keeps the value falling when targets are covered and archived.
-        A function with another formula overrides this.
+        The sum is divided by the number of all targets, not of the open ones. So the value falls when a target is
+        covered and archived. A function with another formula overrides this method.
 
         Args:
             columns: d(T, b) of the columns that count, shape `(n_suites, n)`; see `suite_columns` and `counting`.
-            raw: the value of the released EvoSuite code instead, the plain sum, which is not bounded by 1.
+            raw: return the value of the released EvoSuite code instead: the plain sum, which is not bounded by 1.
 
         References:
             Rojas, Vivanti, Arcuri and Fraser 2017, section 3.2, equation 5, and section 3.3, equation 10: the sum.
@@ -279,18 +287,18 @@ class Fitness(ABC):
         return total if raw else total / max(1, len(self.targets))
 
     def of_tests(self, suites: Sequence[Sequence[TestCase]], table: StatementTable) -> Floats:
-        """The fitness of suites, each in [0, 1], 0 is best, for a function that `reads_tests`; `(len(suites),)`.
+        """Return the fitness of suites for a function that `reads_tests`, `(len(suites),)`, each in [0, 1]; 0 is best.
 
-        What has been worked out about a test case may be remembered until `retain`; it makes no difference to a value.
+        The function may cache results about test cases until `retain`. The cache never changes a value.
 
         Args:
-            suites: the test cases of each.
+            suites: the test cases of each suite.
             table: their statements.
         """
         raise NotImplementedError(f"{type(self).__name__} does not read tests")
 
-    def retain(self, testcases: Collection[TestCase]) -> None:  # noqa: B027  (most remember nothing)
-        """Forget what is remembered about all other test cases."""
+    def retain(self, testcases: Collection[TestCase]) -> None:  # noqa: B027  (most cache nothing)
+        """Drop cached results about all other test cases."""
 
     def of_suite(
         self,
@@ -301,12 +309,12 @@ class Fitness(ABC):
         *,
         raw: bool = False,
     ) -> float:
-        """The fitness of one suite, see `of_suites`.
+        """Return the fitness of one suite; see `of_suites`.
 
         Args:
             distances: the rows of the suite's test cases, shape `(n_tests, n_columns)`.
-            visits: of the same test cases, see `suite_columns`.
-            open_targets: the targets that count, by default all; a mask that is too short says yes to later targets.
+            visits: of the same test cases; see `suite_columns`.
+            open_targets: the targets that count, by default all. Targets beyond the end of a short mask count.
             archived: targets that the archive covers, by default those that are not open.
             raw: see `of_suites`.
         """
@@ -318,14 +326,14 @@ class Fitness(ABC):
         return float(self.of_suites(self.suite_columns(least, executed, stands_for), raw=raw)[0])
 
     def archived_visits(self, archived: Mask) -> Counts:
-        """How many executions of the decision behind each column the archive stands for, shape `(n_columns,)`.
+        """Return how many executions of each column's decision the archive stands for, shape `(n_columns,)`.
 
-        A covered outcome counts as one, because the archive's test case will be part of the final suite.
+        A covered outcome counts as one execution, because the archive's test case will be part of the final suite.
         """
         return np.zeros(self.n_columns, dtype=np.int64)
 
     def _mask(self, mask: Mask | None, *, fill: bool) -> Mask:
-        """A mask over all targets known now."""
+        """Return a mask over all targets known now, extended with `fill`."""
         whole = np.full(len(self.targets), fill)
         if mask is not None:
             whole[: len(mask)] = mask

@@ -19,11 +19,11 @@ __all__ = ["DirectBranch"]
 
 
 class DirectBranch(Fitness):
-    """How close traces came to taking every branch in a direct call.
+    """Measures how close traces came to taking every branch in a direct call.
 
-    The columns are the branches of the functions that an operation under test runs: what no test case can call has no
-    direct branch. A trace is measured as by `Branch`, on what was recorded while no other function of the subject stood
-    between the test case and the code. A suite T is worth the sum over branches b of
+    The columns are the branches of the functions that operations under test run. Code that no test case can call has no
+    direct branch. A trace is measured as in `Branch`, but only on direct calls, with no other function of the subject
+    between the test case and the code. The value of a suite T is the sum over branches b of
 
         0               if b was taken in a direct call
         1               if its decision was never executed in a direct call
@@ -33,11 +33,12 @@ class DirectBranch(Fitness):
     References:
         Almulla and Gay 2022, Learning How to Search, section 3.3, Direct Branch Coverage: the criterion, no formula.
         EvoSuite as released with it: the formula.
-    Differs from EvoSuite: there a branch of a private method keeps every call context through which it can be reached;
+
+    Differs from EvoSuite: there a branch of a private method has a target for every call context that can reach it;
     here it has no column.
 
-    As released, the formula has a trap: nu(d) is at least 0.5 for integers, so executing a far decision a second time
-    makes the suite worse. Hence it is not monotone.
+    The released formula has a trap: nu(d) is at least 0.5 for integers. So executing a decision with a large distance a
+    second time makes the suite worse. Hence the function is not monotone.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"direct"})
@@ -45,7 +46,7 @@ class DirectBranch(Fitness):
     together: ClassVar[np.ufunc] = np.maximum
 
     EXECUTED_ONCE: ClassVar[float] = 0.5
-    """What a decision counts that no test case of the suite executed more than once."""
+    """The value of a decision that no test case of the suite executed more than once."""
 
     def __init__(self, subject: Subject) -> None:
         super().__init__(subject)
@@ -59,21 +60,21 @@ class DirectBranch(Fitness):
         self.sites = [(branch.site,) for branch in branches]
 
     def distances(self, traces: Sequence[Trace]) -> Floats:
-        """Approach level plus normalised branch distance of direct calls, shape `(len(traces), n_columns)`."""
+        """Return approach level plus normalised branch distance of direct calls, shape `(len(traces), n_columns)`."""
         counts = recorded_counts(self.subject, traces, direct=True)
         outcomes, _ = self._approach.measure(counts, recorded_distances(self.subject, traces, direct=True))
         return outcomes.take(self._rows, axis=0).T
 
     def entries(self, traces: Sequence[Trace]) -> Entries:
-        """The branches of the decisions that each trace executed directly, and the functions that it called."""
+        """Return entries for the branches of directly executed decisions and for the directly called functions."""
         return self._outcomes.entries(reached(self.subject, traces, direct=True))
 
     def visits(self, traces: Sequence[Trace]) -> Counts:
-        """How often each trace executed the decision, or entered the function, in direct calls."""
+        """Return how often each trace executed the decision, or entered the function, in direct calls."""
         return recorded_counts(self.subject, traces, direct=True)[:, self._sites]
 
     def suite_columns(self, least: Floats, executed: Counts | None, archived: Counts | int = 0) -> Floats:
-        """The value of each column, in [0, 1]; the archive does not count as an execution here."""
+        """Return the value of each column, in [0, 1]; here the archive does not count as an execution."""
         if executed is not None:
             np.copyto(least, self.EXECUTED_ONCE, where=(executed == 1) & (least > 0.0))
         return least

@@ -1,4 +1,4 @@
-"""Input coverage: every parameter gets every kind of value that its type has."""
+"""Input coverage: every parameter receives every kind of value of its type."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ __all__ = ["Input"]
 
 
 class Input(PartitionFitness):
-    """Which kinds of values the operations under test were called with, and how far numbers were from the other kinds.
+    """Measures which kinds of values the operations under test received, and how far numbers were from other kinds.
 
-    Distances are those of `PartitionFitness`; a suite is worth the mean over the targets of the least distance. Calls
-    that raised count. Parameters without a type get targets with the first value of a type. The type of `*args` and
-    `**kwargs` is that of their items, and all items count.
+    Distances are those of `PartitionFitness`. The value of a suite is the mean over the targets of the least distance.
+    Calls that raised count. A parameter without a type gets targets when the first value of a type appears. The type of
+    `*args` and `**kwargs` is the type of their items, and all items count.
 
     References:
-        Grano, Laaber, Panichella and Panichella 2021, Testing with Fewer Resources, section 4: one of the seven criteria
-        that are combined there.
+        Grano, Laaber, Panichella and Panichella 2021, Testing with Fewer Resources, section 4: one of the seven
+        criteria that are combined there.
         The partitions are those of output coverage (`fitgym.instrument.abstraction`).
     """
 

@@ -19,31 +19,33 @@ __all__ = ["Line"]
 
 
 class Line(Fitness):
-    """How close traces came to running every line.
+    """Measures how close traces came to running every line.
 
-    A line is covered if one of the blocks that it belongs to ran up to it: a block executed c times and left early at
-    lines l_1, l_2, ... ran its line x if c exceeds the number of l_i < x. Otherwise the distance of a trace to it is
+    A line is covered if one of its blocks ran up to it. A block was executed c times and left early at lines l_1, l_2,
+    ... It ran its line x if c exceeds the number of l_i < x. Otherwise the distance of a trace to the line is
 
-        f(t, x) = 1                               if the block ran, or a decision that it depends on went its way, and
-                                                  an exception came in between
+        f(t, x) = 1                               if the block ran, or a decision that it depends on took its outcome,
+        and
+                                                  an exception interrupted it
                 = 1 + min of A(t, b) + nu(d(t, b))  over the branches b that the block is control dependent on
 
-    and the least of these if the line belongs to several blocks. A suite T is worth
+    If the line belongs to several blocks, the least of these counts. The value of a suite T is
 
         f_LC(T) = nu(|L| - |L covered|) + sum over b in B of d(T, b)
 
-    with the branches B that lines are control dependent on and d(T, b) as in `Fitness.suite_columns`. Each b is a
-    column after the targets, which guides only. `of_suites` divides by 1 + |B|.
+    B are the branches that lines are control dependent on, with d(T, b) as in `Fitness.suite_columns`. Each b is a
+    column after the targets that only guides the search. `of_suites` divides by 1 + |B|.
 
-    Lines count if they belong to a function that has a branch: all of the module, or all of the class under test.
-    The archive takes lines out of the first term only, never branches out of the guidance, as in EvoSuite.
+    Lines count if they belong to a function that has a branch: all of the module, or all of the class under test. The
+    archive removes lines from the first term only, never branches from the guidance, as in EvoSuite.
 
     References:
         Rojas, Vivanti, Arcuri and Fraser 2017, A Detailed Investigation of the Effectiveness of Whole Test Suite
-        Generation: section 3.1, Line Coverage, for traces (the paper has no level between a branch and the lines in
-        it, the 1 above is EvoSuite's), section 3.2, equation 7, for suites.
+        Generation: section 3.1, Line Coverage, for traces (the paper has no level between a branch and its lines, the 1
+        above is EvoSuite's), section 3.2, equation 7, for suites.
+
     Differs from EvoSuite: the executed-twice rule holds for every branch of B, as in the paper, not only where both
-    outcomes of a decision are in B; the entry of a function is a branch.
+    outcomes of a decision are in B. The entry of a function is a branch.
     """
 
     def __init__(self, subject: Subject) -> None:
@@ -60,7 +62,7 @@ class Line(Fitness):
         self._column = {number: column for column, number in enumerate(sorted(of_line))}
         self._blocks_of = [of_line[number] for number in sorted(of_line)]
         self.sites = self._blocks_of
-        # Most lines have one block; the second, third, ... blocks of the others come with the columns they are for.
+        # Most lines have one block. Further blocks are stored by rank, with the columns of the lines that have them.
         self._first = np.array([self._position[found[0]] for found in self._blocks_of], dtype=np.intp)
         self._others: list[tuple[Index, Index]] = []
         for rank in range(1, max(map(len, self._blocks_of), default=0)):
@@ -82,11 +84,11 @@ class Line(Fitness):
 
     @property
     def n_columns(self) -> int:
-        """The lines, then the branches that they are control dependent on."""
+        """The number of lines plus the number of branches that they are control dependent on."""
         return len(self.targets) + len(self._decisions)
 
     def distances(self, traces: Sequence[Trace]) -> Floats:
-        """Distances to the lines, then to the guiding branches, shape `(len(traces), n_columns)`."""
+        """Return distances to the lines, then to the guiding branches, shape `(len(traces), n_columns)`."""
         counts = recorded_counts(self.subject, traces)
         outcomes, reach = self._approach.measure(counts, recorded_distances(self.subject, traces))
         of_block = np.where(counts.T[self._blocks] > 0, 0.0, 1.0 + reach[self._places])
@@ -108,7 +110,7 @@ class Line(Fitness):
         return values.T
 
     def entries(self, traces: Sequence[Trace]) -> Entries:
-        """The lines that the traces ran, and the guiding branches whose decision they executed."""
+        """Return entries for the executed lines and for the guiding branches whose decision was executed."""
         found = reached(self.subject, traces)
         n_lines = self._n_lines[found.sites]
         for entry, number in stopped(self._lines, len(self.subject.sites), traces, found):
@@ -120,13 +122,13 @@ class Line(Fitness):
         return Entries.join(lines, Entries(guides.rows, columns, guides.distances, guides.visits))
 
     def visits(self, traces: Sequence[Trace]) -> Counts:
-        """How often each trace executed the decisions of the guiding branches; 0 for lines, which have none."""
+        """Return how often each trace executed the decisions of the guiding branches; 0 for lines."""
         visits = np.zeros((len(traces), self.n_columns), dtype=np.int64)
         visits[:, len(self.targets) :] = recorded_counts(self.subject, traces)[:, self._decisions]
         return visits
 
     def of_suites(self, columns: Floats, *, raw: bool = False) -> Floats:
-        """f_LC, divided by 1 + |B| to stay in [0, 1] unless `raw`."""
+        """Return f_LC, divided by 1 + |B| to stay in [0, 1] unless `raw`."""
         lines = columns.shape[1] - len(self._decisions)
         total: Floats = nu(np.count_nonzero(columns[:, :lines], axis=1)) + columns[:, lines:].sum(axis=1)
         return total if raw else total / (1 + len(self._decisions))

@@ -1,4 +1,4 @@
-"""Mean diversity: how different the test cases of a suite are on average, whatever their number and length."""
+"""Mean diversity: the average difference between the test cases of a suite, independent of their number and length."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["MeanDiversity"]
 
 
 class MeanDiversity(Fitness):
-    """How far apart two test cases of a suite are on average.
+    """Measures how far apart two test cases of a suite are on average.
 
     With lev the Levenshtein distance of the texts of two statements (`fitgym.fitness._texts`),
 
@@ -27,8 +27,8 @@ class MeanDiversity(Fitness):
         D(T)    = mean over unordered pairs {a, b} of test cases of d(a, b)  a suite; 0 with fewer than two test cases
         f(T)    = 1 - D(T)
 
-    in [0, 1]; 0 is best. Unlike `fitgym.fitness.diversity`, the sum over all pairs of Almulla and Gay 2022, D does not
-    grow with the number of test cases or statements. A further test case can make it worse.
+    f is in [0, 1]; 0 is best. `fitgym.fitness.diversity` is the sum over all pairs of Almulla and Gay 2022. Unlike that
+    sum, D does not grow with the number of test cases or statements. An additional test case can make it worse.
     """
 
     reads_tests: ClassVar[bool] = True
@@ -39,21 +39,21 @@ class MeanDiversity(Fitness):
         self._pairs = Pairs(normalised=True)
 
     def distances(self, traces: Sequence[Trace]) -> Floats:
-        """No columns, shape `(len(traces), 0)`."""
+        """Return no columns, shape `(len(traces), 0)`."""
         return np.zeros((len(traces), 0))
 
     def of_suites(self, columns: Floats, *, raw: bool = False) -> Floats:
-        """1.0, the worst: traces say nothing about texts, see `of_tests`."""
+        """Return 1.0, the worst value: traces contain no texts; see `of_tests`."""
         return np.ones(len(columns))
 
     def of_tests(self, suites: Sequence[Sequence[TestCase]], table: StatementTable) -> Floats:
-        """f(T) of each suite, in [0, 1], shape `(len(suites),)`."""
+        """Return f(T) of each suite, in [0, 1], shape `(len(suites),)`."""
         return 1.0 - np.array([self.diversity(suite, table) for suite in suites], dtype=np.float64)
 
     def diversity(self, testcases: Sequence[TestCase], table: StatementTable) -> float:
-        """D(T), in [0, 1]."""
+        """Return D(T), in [0, 1]."""
         return self._pairs.mean(testcases, lambda testcase: texts(table.statements(testcase), self.subject))
 
     def retain(self, testcases: Collection[TestCase]) -> None:
-        """Forget the texts and distances of all other test cases."""
+        """Drop the texts and distances of all other test cases."""
         self._pairs.retain(testcases)

@@ -17,14 +17,16 @@ __all__ = ["Method"]
 
 
 class Method(OperationFitness):
-    """Which operations under test were entered, directly or indirectly.
+    """Measures which operations under test were entered, directly or indirectly.
 
-    0 or 1 for each operation; a suite is worth the share of operations that it does not enter. An operation whose body
-    is not in the subject (a generated constructor, an inherited method) can be seen only where a statement calls it.
+    The distance is 0 or 1 for each operation. The value of a suite is the share of operations that it does not enter.
+    An operation without a body in the subject (a generated constructor, an inherited method) counts only if a statement
+    calls it.
 
     References:
         Almulla and Gay 2022, Learning How to Search, section 3.3, Method Coverage: direct or indirect calls.
-    Differs from EvoSuite as released with it, which looks at direct calls only: that is `TopLevelMethod` here.
+
+    Differs from EvoSuite as released with it, which counts direct calls only: that is `TopLevelMethod` here.
     """
 
     kind = "method"
@@ -37,7 +39,7 @@ class Method(OperationFitness):
         self._outcomes = Outcomes(subject, [(subject.functions[function].entry, True) for _, function in seen])
 
     def entries(self, traces: Sequence[Trace]) -> Entries:
-        """The operations that the traces enter."""
+        """Return an entry for each operation that a trace enters."""
         entered = self._outcomes.entries(reached(self.subject, traces))
         whole = Entries(entered.rows, self._columns[entered.columns], entered.distances)
         return Entries.join(whole, super().entries(traces))

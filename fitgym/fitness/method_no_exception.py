@@ -11,11 +11,11 @@ __all__ = ["MethodNoException"]
 
 
 class MethodNoException(OperationFitness):
-    """Which operations under test a statement called that returned.
+    """Measures which operations under test returned from a call that a statement made.
 
-    0 or 1 for each operation; a suite is worth the share of operations that never returned to it. Where the result has
-    to be awaited or drained for the body to run, returning includes that. Calls before the one that ends a test case
-    with an exception count.
+    The distance is 0 or 1 for each operation. The value of a suite is the share of operations without such a call. If a
+    result must be awaited or drained to run the body, that counts as part of the call. If an exception ends a test
+    case, the calls before it count.
 
     References:
         Almulla and Gay 2022, Learning How to Search, section 3.3, Method Coverage (Top-Level, No Exception).

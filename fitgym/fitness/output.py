@@ -1,4 +1,4 @@
-"""Output coverage: every operation returns every kind of value that its type has."""
+"""Output coverage: every operation returns every kind of value of its type."""
 
 from __future__ import annotations
 
@@ -14,17 +14,18 @@ __all__ = ["Output"]
 
 
 class Output(PartitionFitness):
-    """Which kinds of values the operations under test returned, and how far numbers were from the other kinds.
+    """Measures which kinds of values the operations under test returned, and how far numbers were from other kinds.
 
-    Distances are those of `PartitionFitness`; a suite is worth the mean over the targets of the least distance.
-    Constructors and setters have no targets, nor has an operation that is declared to return None, nor `__hash__`,
-    whose value is no behaviour (EvoSuite leaves out hashCode) and may come from an address. Where nothing is
-    declared, targets appear with the first value of a type; so do those of the attributes of returned objects.
+    Distances are those of `PartitionFitness`. The value of a suite is the mean over the targets of the least distance.
+    Constructors, setters and operations that are declared to return None have no targets. Neither has `__hash__`: its
+    value is no behaviour and may depend on an address (EvoSuite leaves out hashCode). Without a declaration, targets
+    appear with the first value of a type; so do the targets for attributes of returned objects.
 
     References:
         Almulla and Gay 2022, Learning How to Search, section 3.3, Output Coverage.
-    Differs from EvoSuite as released with it, where the numeric distances are defined but only ever 0 or 1, and from
-    its partitions as `fitgym.instrument.abstraction` says.
+
+    Differs from EvoSuite as released with it: there the numeric distances are defined but only ever 0 or 1.
+    `fitgym.instrument.abstraction` lists the differences from its partitions.
     """
 
     kind = "output"

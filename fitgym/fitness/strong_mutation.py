@@ -16,32 +16,35 @@ __all__ = ["StrongMutation"]
 
 
 class StrongMutation(Fitness):
-    """How close test cases came to killing every mutant.
+    """Measures how close test cases came to killing every mutant.
 
-    A test case kills a mutant if a test that asserts all that can be asserted of what the test case shows, exception
-    included, fails when the mutant stands in the place of the original; or if the mutant goes on for too long or ends
-    the process (`Executor.kill` has the rule). A mutant is reached, then infected (the changed expression has another
-    value), then propagates to something that was recorded, then is killed. The distance of a trace t to a mutant m is
+    Take a test that asserts everything assertable about a test case, including its exception. The test case kills a
+    mutant if this test fails on the mutant, or if the mutant runs for too long or ends the process (`Executor.kill` has
+    the rule). A mutant goes through four steps: it is reached, then infected (the changed expression has another
+    value), then it propagates to something that was recorded, then it is killed. The distance of a trace t to a mutant
+    m is
 
         f(t, m) = (1 + w(t, m)) / 3            if t does not infect m, with w(t, m) > 0 of `weak_mutation`: 2/3 or more
                                                where m is not reached, less where it is
                 = 1 / (1 + impact(t, m)) / 3   if t infects m and does not kill it
                 = 0                            if t kills m
 
-    with the impact of `fitgym.worker.activation`, 0 where the test case was not run on the mutant because another one
-    had killed it. A suite T is worth the sum over mutants m of the least f(t, m), at most 1 each, divided by their
-    number. Test cases are run on mutants by the engine, which writes what came of it into the traces.
-
-    The columns are the targets of `weak_mutation`.
+    with the impact of `fitgym.worker.activation`. The impact is 0 if the test case was not run on the mutant because
+    another test case had killed it. The value of a suite T is the sum over mutants m of the least f(t, m), at most 1
+    each, divided by their number. The engine runs test cases on mutants and stores the results in the traces. The
+    columns are the targets of `weak_mutation`.
 
     References:
         EvoSuite 1.0.7, strong mutation: 2 + nu(distance to reach m), 1 + nu(distance to infect m), 1 / (1 + impact), 0.
         Almulla and Gay 2022, Learning How to Search, section 3.4.3.
-    Differs from EvoSuite: divided by 3, so that a suite is worth at most 1; `raw` is not. The fitness of branches is
-    not added. Where no decision next to m was executed nothing guides a suite. A mutant is killed by an exception where
-    there was none, or the other way round, as intended; there a flag is negated by mistake, so that every infected
-    mutant counts as killed if neither run raises. Time-outs are counted in fuel, and a suite in which a test case runs
-    out of time is not given the worst value.
+
+    Differs from EvoSuite:
+
+    - The value is divided by 3, so that it is at most 1 for a suite; `raw` is not divided.
+    - The branch fitness is not added. If no decision next to m was executed, nothing guides a suite.
+    - A mutant is killed by an exception where there was none, or the other way round, as intended. EvoSuite negates a
+      flag by mistake, so that every infected mutant counts as killed if neither run raises.
+    - Time-outs are counted in fuel, and a test case that runs out of time does not give its suite the worst value.
     """
 
     needs: ClassVar[frozenset[str]] = WeakMutation.needs | {"effects"}

@@ -11,10 +11,10 @@ __all__ = ["TopLevelMethod"]
 
 
 class TopLevelMethod(OperationFitness):
-    """Which operations under test a statement called, even if the call then raised.
+    """Measures which operations under test a statement called, even if the call then raised.
 
-    0 or 1 for each operation; a suite is worth the share of operations that it does not call. A call whose arguments
-    could not be bound never entered the operation and does not count.
+    The distance is 0 or 1 for each operation. The value of a suite is the share of operations that it does not call. A
+    call whose arguments could not be bound never entered the operation and does not count.
 
     References:
         Zhou et al. 2023, Coverage Goal Selector for Combining Multiple Criteria in Search-Based Unit Test Generation,

@@ -1,4 +1,4 @@
-"""Weak mutation coverage: every mutant infected, that is, every changed expression seen to give something else."""
+"""Weak mutation coverage: every mutant infected, that is, every changed expression evaluated to another value."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from fitgym.subject.subject import Site, Subject
 
 __all__ = ["WeakMutation"]
 
-_UNARY = 3  # bits of a value that are not those of another variable
+_UNARY = 3  # the first bits of a value; the bits after them belong to other variables
 _EQUAL = 0.5  # nu(1), the distance where the operands give the mutant the same value
 
 
 class _Part(NamedTuple):
-    """What one site says about one mutant.
+    """How one site contributes to the measurement of one mutant.
 
     Attributes:
-        column: of the mutant.
-        slot: which of the site's distances is one to infection, -1 for none.
+        column: the column of the mutant.
+        slot: which of the site's distances is the distance to infection, -1 for none.
         mask: the bits of the site that mean infection.
     """
 
@@ -42,16 +42,16 @@ class _Part(NamedTuple):
 
 
 class WeakMutation(Fitness):
-    """How close traces came to infecting every mutant.
+    """Measures how close traces came to infecting every mutant.
 
     The distance of a trace t to the mutant m is
 
         f(t, m) = nu(d(t, m))       if t reached the changed expression
                 = 1 + A(t, m)       if it did not
 
-    with the least infection distance d over the visits, 0 exactly if the mutant would have given something else at one of
-    them, and A the approach level plus the normalised branch distance where t turned away (`fitgym.fitness._approach`). A
-    suite T is worth, divided by the number of mutants,
+    d is the least infection distance over the visits. It is 0 exactly if the mutant would have given another value at
+    one of them. A is the approach level plus the normalised branch distance where t took another way
+    (`fitgym.fitness._approach`). The value of a suite T is, divided by the number of mutants,
 
         f_WM(T) = sum over mutants m of d(T, m),  d(T, m) = nu(d_min(T, m)) if T reaches the expression, else 1
 
@@ -62,22 +62,26 @@ class WeakMutation(Fitness):
         in, is          0 if the test had an outcome
         arithmetic      0 if the other operator gives another result, else 1
         logical         least distance to an outcome of an operand after which `and` and `or` differ
-        unary, variable 0 if the other value differs from the one there was, else 1
+        unary, variable 0 if the other value differs from the original one, else 1
         `not`           0 if the condition had an outcome
         constant        0 if it is reached
         deletion        0 if the line is reached
 
-    `True` for a comparison differs under the relations that make it false, `False` under those that make it true. What
-    cannot be measured at the expression is infected when its line is reached (the place "line" of a `Mutant`), so that a
-    mutant that a test kills is always infected by it. Columns are the mutants of `Subject.mutants`.
+    `True` for a comparison differs under the relations that make it false, `False` under those that make it true. If a
+    mutant cannot be measured at its expression, it is infected when its line is reached (the place "line" of a
+    `Mutant`). So a test that kills a mutant always infects it. Columns are the mutants of `Subject.mutants`.
 
     References:
         Rojas, Vivanti, Arcuri and Fraser 2017, A Detailed Investigation of the Effectiveness of Whole Test Suite
         Generation, section 3.1, Weak Mutation Testing: the sum; EvoSuite 1.0.7: the infection distances.
-    Differs from EvoSuite: the released code adds the whole branch fitness, which an action here may combine with this
-    function; `True` and `False` for a comparison have a slope instead of 0 or 1 (the distance to the outcome is known
-    anyway), everything else of integers is as there; a unary change of a value that it leaves as it is (-0) is not
-    infected; statements are deleted; `and` and `or` are exchanged.
+
+    Differs from EvoSuite:
+
+    - The released code adds the whole branch fitness; here an action may combine it with this function.
+    - `True` and `False` for a comparison have a gradient instead of 0 or 1, because the distance to the outcome is
+      known anyway. Everything else about integers is the same.
+    - A unary change that leaves the value unchanged (-0) does not infect.
+    - Statements are deleted; `and` and `or` are exchanged.
     """
 
     needs: ClassVar[frozenset[str]] = frozenset({"infection"})
@@ -104,7 +108,7 @@ class WeakMutation(Fitness):
         self._columns = np.array([part.column for part in flat], dtype=np.intp)
         self._slots = np.array([part.slot for part in flat], dtype=np.intp)
         self._masks = np.array([part.mask for part in flat], dtype=np.uint32)
-        # The mutants of a block stand in the order of its lines: when it is left early, the first ones are reached.
+        # The mutants of a block are in the order of its lines: if it is left early, a prefix of them is reached.
         self._lines = {block: _lines(subject.sites[block]) for block in of_line}
         in_order = [
             [of_line[site.id].get(line, []) for line in self._lines[site.id]] if site.id in of_line else []
@@ -120,7 +124,7 @@ class WeakMutation(Fitness):
         self._first_place = np.cumsum([0, *map(len, sites)])[:-1].astype(np.intp)
 
     def distances(self, traces: Sequence[Trace]) -> Floats:
-        """Infection distance, and approach level where the expression was not reached; `(len(traces), n_columns)`."""
+        """Return infection distances, plus approach levels for unreached expressions; `(len(traces), n_columns)`."""
         if not self.targets:
             return np.zeros((len(traces), 0))
         _, reach = self._approach.measure(
@@ -131,7 +135,7 @@ class WeakMutation(Fitness):
         return distances
 
     def entries(self, traces: Sequence[Trace]) -> Entries:
-        """The mutants of the expressions and lines that the traces reached.
+        """Return entries for the mutants of the expressions and lines that the traces reached.
 
         Raises:
             ValueError: a trace was recorded without "infection".
@@ -158,13 +162,13 @@ class WeakMutation(Fitness):
 
 
 class _Places:
-    """Where in the plan of the probes the places of mutants are."""
+    """Maps the places of mutants to sites."""
 
     def __init__(self, subject: Subject) -> None:
         self.sites = subject.sites
         self._at: dict[tuple[str, tuple[int, ...]], int] = {}
-        self._lines: dict[str, list[tuple[int, int]]] = {}  # of each function the lines and their blocks
-        self._entries: dict[str, list[tuple[int, int]]] = {}  # of each name the first lines and entries of functions
+        self._lines: dict[str, list[tuple[int, int]]] = {}  # by function: its lines and their blocks
+        self._entries: dict[str, list[tuple[int, int]]] = {}  # by name: first lines and entries of functions
         for site in subject.sites:
             if site.span:
                 kind = site.kind if site.kind in ("arithmetic", "value") else "condition"
@@ -178,20 +182,20 @@ class _Places:
             known.sort()
 
     def site(self, kind: str, span: tuple[int, ...]) -> int | None:
-        """The site of an expression."""
+        """Return the site of an expression."""
         return self._at.get((kind, span))
 
     def blocks(self, mutant: Mutant) -> list[tuple[int, int]]:
-        """The blocks that the line of a mutant belongs to, each with the line that its statement begins with.
+        """Return the blocks that the line of a mutant belongs to, each with the first line of its statement.
 
-        A statement belongs to the block of its first line, which is the last one known before the mutant. A `lambda` has
-        no lines; its mutants belong to its entry. None if the function is not there at all.
+        A statement belongs to the block of its first line, which is the last known line before the mutant. A `lambda`
+        has no lines; its mutants belong to its entry. The list is empty if the function does not exist.
         """
         lines = self._lines.get(mutant.function, [])
         at = bisect_right(lines, (mutant.line, len(self.sites)))
         entries = self._entries.get(mutant.function, [])
         entry = bisect_right(entries, (mutant.line, len(self.sites)))
-        # Functions of one name: what stands before the entry belongs to another one.
+        # Several functions may share a name: a line before the entry belongs to another one.
         if at and (not entry or lines[at - 1][0] >= entries[entry - 1][0]):
             first = lines[at - 1][0]
             return [(block, line) for line, block in lines if line == first]
@@ -199,7 +203,7 @@ class _Places:
 
 
 def _parts(column: int, mutant: Mutant, places: _Places) -> list[tuple[int, _Part]]:
-    """What which sites say about a mutant; nothing if it is infected whenever its line is reached."""
+    """Return the sites that measure a mutant, each with its part; empty if reaching the line infects the mutant."""
     found: list[tuple[int, _Part]] = []
     for span, outcome in mutant.at:
         kind = mutant.place if mutant.place in ("arithmetic", "value") else "condition"
@@ -225,31 +229,31 @@ def _parts(column: int, mutant: Mutant, places: _Places) -> list[tuple[int, _Par
 
 
 def _relations(sign: str, other: str) -> tuple[int, ...]:
-    """Under which of <, =, > (0, 1, 2) two comparisons differ; "True" and "False" always come out so."""
+    """Return under which of <, =, > (0, 1, 2) two comparisons differ; "True" and "False" are constant outcomes."""
     true = {**TRUE_SLOTS, "True": (0, 1, 2), "False": ()}
     return tuple(slot for slot in (0, 1, 2) if (slot in true[sign]) is not (slot in true[other]))
 
 
 def _alternative(mutant: Mutant, site: Site) -> int:
-    """The bit of a value that tells of a mutant."""
+    """Return the bit of a value that marks a mutant as infected."""
     if mutant.operator == "variable":
         return _UNARY + site.alternatives.index(mutant.replacement)
     return 0 if mutant.replacement.startswith("-") else 1 if mutant.replacement.endswith("+ 1") else 2
 
 
 def _lines(site: Site) -> tuple[int, ...]:
-    """The lines of a block in order, each once; a block without any has line 0."""
+    """Return the lines of a block in order, each once; (0,) for a block without lines."""
     return tuple(dict.fromkeys(site.lines)) or (0,)
 
 
 def _lengths(lengths: list[int]) -> tuple[Index, Index]:
-    """Lengths as an array, and where each begins."""
+    """Return lengths as an array, and the start index of each."""
     found = np.array(lengths, dtype=np.intp)
     return found, np.cumsum(found) - found
 
 
 def _bits(n_sites: int, traces: Sequence[Trace], found: Reached) -> NDArray[np.uint32]:
-    """What the sites say about mutants, for each entry."""
+    """Return for each entry the infection bits that its site recorded."""
     parts = []
     for trace in traces:
         if trace.failure:

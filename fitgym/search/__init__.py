@@ -1,4 +1,4 @@
-"""Search algorithms: each file defines one algorithm that proposes test cases and is told the results.
+"""Search algorithms: each file defines one algorithm, which proposes test cases and receives their evaluation.
 
 The engine loads them by name.
 """

@@ -1,4 +1,4 @@
-"""What searches have in common that evolve single test cases and leave the suite to the archive."""
+"""The base class of searches that evolve single test cases; their suite is the archive."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ __all__ = ["TestCaseSearch"]
 class TestCaseSearch(Search):
     """A search whose individuals are single test cases; arguments as for `Search`."""
 
-    __test__ = False  # its name makes pytest look for tests in it
+    __test__ = False  # pytest would collect the class because of its name
     _suite: Individual | None = None
 
     @property
     def best(self) -> Individual:
-        """The suite of all that the archive holds; the first of the population while that is nothing."""
+        """The suite of all archived test cases; the first individual of the population while the archive is empty."""
         kept = self.archive.testcases()
         if not kept:
             return self.population[0]
@@ -34,5 +34,5 @@ class TestCaseSearch(Search):
 
     @staticmethod
     def _distinct(testcases: Iterable[TestCase]) -> list[Individual]:
-        """An individual of each of the test cases that are not empty, each once, in order."""
+        """Return an individual for each distinct test case that is not empty, in order."""
         return [Individual((testcase,)) for testcase in dict.fromkeys(testcases) if testcase]

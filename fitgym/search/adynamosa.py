@@ -1,4 +1,4 @@
-"""aDynaMOSA: DynaMOSA that prefers test cases which cost little time and memory, as long as coverage does not suffer."""
+"""aDynaMOSA: DynaMOSA that prefers test cases with low cost in time and memory unless coverage stagnates."""
 
 from __future__ import annotations
 
@@ -21,26 +21,28 @@ PERFORMANCE, CROWDING = "performance", "crowding"
 class ADynaMOSA(DynaMOSA):
     """DynaMOSA with performance proxies (`fitgym.evolution.proxies`) in two places.
 
-    Of two test cases that cover a target the archive keeps the one with the lower performance score. And within a front,
-    where DynaMOSA takes those that stand out, it takes those that are cheap, unless the search stagnates: a generation
-    stagnates if none of its offspring is nearer to any target than the population was. Each heuristic has a counter:
+    Of two test cases that cover a target, the archive keeps the one with the lower performance score. Within a front,
+    DynaMOSA prefers the test cases with the largest distance to the others; aDynaMOSA prefers the cheap ones, unless
+    the search stagnates. A generation stagnates if none of its offspring is nearer to any target than the population
+    was. Each of the two heuristics has a counter:
 
         stagnation       the counter of the last heuristic goes up; performance if its counter is not the larger one
         no stagnation    the counter of the last heuristic goes to 0, and it is kept
 
-    The search begins with performance. Which test case is best for a target is decided as in DynaMOSA.
+    The search begins with performance. The preference criterion is that of DynaMOSA.
 
     Args:
         factory, archive, rng, population, ...: as for `mosa`.
-        adaptive: with False it is always performance; the paper reports what that costs.
-        hysteresis: as in the released code, crowding only if the counter of performance is larger by two, and between
-            the two thresholds the last heuristic stays.
+        adaptive: False always uses performance; the paper reports the cost of that.
+        hysteresis: as in the released code, switch to crowding only if the counter of performance is larger by two.
+            Between the two thresholds the last heuristic stays.
 
     References:
         Grano, Laaber, Panichella and Panichella 2021, Testing with Fewer Resources: An Adaptive Approach to
         Performance-Aware Test Case Generation, section 3.3, algorithms 1 and 2.
-    Differs from the released code: there a test case in the archive must be shorter too to replace another one, and what
-    is looked at for stagnation are the best values of all time.
+
+    Differs from the released code: there a test case must also be shorter to replace another one in the archive, and
+    stagnation is judged by the best values of all time.
     """
 
     archives_by: ClassVar[str | None] = "performance"
@@ -67,7 +69,7 @@ class ADynaMOSA(DynaMOSA):
         super().tell(evaluation)
 
     def _stagnates(self, evaluation: Evaluation) -> bool:
-        """No offspring is nearer to a target than all of the population."""
+        """Return whether no offspring is nearer to any target than the whole population."""
         before = self._objectives([one.testcases[0] for one in self.population], evaluation)
         after = self._objectives([one.testcases[0] for one in self._offspring], evaluation)
         return not bool((after.min(axis=0, initial=np.inf) < before.min(axis=0, initial=np.inf)).any())

@@ -1,4 +1,4 @@
-"""What a search algorithm is: it asks for evaluations and is told the results; it never executes anything."""
+"""The interface of search algorithms: a search proposes individuals, receives their evaluation and executes nothing."""
 
 from __future__ import annotations
 
@@ -18,97 +18,100 @@ from fitgym.testcase.statement import TestCase
 __all__ = ["Amount", "Covering", "Evaluation", "Probability", "Search", "Variation"]
 
 Probability = Annotated[float, Meta(ge=0.0, le=1.0)]
-"""Of an option: a share or a probability."""
+"""Type of an option that is a share or a probability."""
 
 Amount = Annotated[int, Meta(ge=0, le=100_000)]
-"""Of an option: how many."""
+"""Type of an option that is a number of things."""
 
 
 class Variation(Protocol):
-    """Where a search gets test cases from; `fitgym.testcase.factory.TestFactory` for those of a subject."""
+    """The source of test cases of a search, such as `fitgym.testcase.factory.TestFactory`."""
 
     def random_test(self, rng: Chance, /) -> TestCase:
-        """A new one."""
+        """Return a new test case."""
         ...
 
     def mutate(self, testcase: TestCase, rng: Chance, /) -> TestCase:
-        """A changed copy, the same one if no change could be made."""
+        """Return a changed copy, or the same test case if no change was possible."""
         ...
 
     def cross(self, first: TestCase, second: TestCase, rng: Chance, /) -> tuple[TestCase, TestCase]:
-        """Two offspring."""
+        """Return two offspring."""
         ...
 
 
 class Covering(Protocol):
-    """What a search sees of the archive, see `fitgym.evolution.archive.Archive`."""
+    """The part of the archive that a search can read; see `fitgym.evolution.archive.Archive`."""
 
     def covered(self, name: str, /) -> NDArray[np.bool_]:
-        """Which targets of a fitness function are covered, shape `(n_targets,)`."""
+        """Return which targets of a fitness function are covered, shape `(n_targets,)`."""
         ...
 
     def testcases(self) -> tuple[TestCase, ...]:
-        """The distinct test cases that are kept."""
+        """Return the distinct test cases that the archive keeps."""
         ...
 
 
 class Evaluation(Protocol):
-    """What the engine tells about executed individuals under the fitness functions that are active now."""
+    """The values of executed individuals under the active fitness functions, which the engine computes for a search."""
 
     def suite_fitness(self, individuals: Sequence[Individual]) -> NDArray[np.float64]:
-        """The combined fitness of each individual: the sum of its active suite fitness values, smaller is better."""
+        """Return the combined fitness of each individual: the sum of its active suite fitness values; 0 is best."""
         ...
 
     def objectives(self, testcases: Sequence[TestCase], *, released: bool = False) -> NDArray[np.float64]:
-        """How far each test case is from each open target, `(len(testcases), n_open)`; 0 is covered.
+        """Return the distance of each test case to each open target, `(len(testcases), n_open)`; 0 is covered.
 
-        The columns are those of the active functions, one function after the other. A function that values whole suites
-        only, such as diversity, has none.
+        The columns are those of the active functions, one function after the other. A function that only values whole
+        suites, such as diversity, has none.
 
         Args:
-            testcases: that were executed.
-            released: only the targets whose place depends on no branch, or on one that the archive covers; branches must
-                be tracked for that (`Search.tracks`).
+            testcases: executed test cases.
+            released: only the targets whose place depends on no branch, or on one that the archive covers. Branches
+                must be tracked for this (`Search.tracks`).
         """
         ...
 
     def secondary(self, individuals: Sequence[Individual]) -> NDArray[np.float64]:
-        """The secondary objective of executed individuals, `(len(individuals),)`, which breaks ties; less is better."""
+        """Return the secondary objective of executed individuals, `(len(individuals),)`; less is better.
+
+        It breaks ties of fitness.
+        """
         ...
 
     def proxies(self, testcases: Sequence[TestCase]) -> NDArray[np.float64]:
-        """Performance proxies of executed test cases, `(len(testcases), n)`, see `fitgym.evolution.proxies`."""
+        """Return performance proxies of executed test cases, `(len(testcases), n)`; see `fitgym.evolution.proxies`."""
         ...
 
     def targets(self) -> list[tuple[str, int]]:
-        """The open targets, in the order of the columns of `objectives`: name of the function, and which of its targets.
+        """Return the open targets in the column order of `objectives`: function name and number of the target.
 
-        Measuring may append targets, so ask after `objectives`.
+        Measuring may append targets, so call it after `objectives`.
         """
         ...
 
 
 class Search(ABC):
-    """A search algorithm.
+    """The base class of search algorithms.
 
-    `ask` proposes individuals, the engine executes the test cases among them that it has not seen, offers them to the
-    archive and calls `tell` with the evaluation. Between two generations the engine may exchange the active fitness
-    functions; a search therefore never keeps a number across `tell`, or asks for it again.
+    `ask` proposes individuals. The engine executes their unknown test cases, offers them to the archive and calls
+    `tell` with the evaluation. The engine may exchange the active fitness functions between two generations. So a
+    search stores no fitness value across `tell`, or asks for it again.
 
     Args:
         factory: makes and changes test cases.
-        archive: covering test cases, as a source of new ones.
-        rng: the only source of chance.
+        archive: covering test cases, a source of new ones.
+        rng: the only source of randomness.
         population: number of individuals.
 
     Attributes:
-        progress: how much of the search is over, in [0, 1], as the engine says before each generation.
+        progress: the completed share of the search, in [0, 1]; the engine sets it before each generation.
         least_population: the smallest number of individuals that makes sense.
         archives_by: the secondary objective by which the archive chooses; None for the one that breaks ties.
         uses_archive: covered targets leave the fitness, and covering test cases are a source of new ones.
-        tracks: fitness functions whose targets the archive must know whatever is active.
-        chance: a stream of its own, seeded from `rng`, for single numbers: making a test case takes some thirty, and
-            `random.Random` draws one in a tenth of the time that a `Generator` needs.
+        tracks: fitness functions whose targets the archive must know, active or not.
+        chance: a separate random stream for single numbers, seeded from `rng`. Making a test case draws about thirty
+            numbers; `random.Random` draws each in a tenth of the time of a `Generator`.
     """
 
     least_population: ClassVar[int] = 2
@@ -131,17 +134,17 @@ class Search(ABC):
         self.fitness: NDArray[np.float64] = np.empty(0)
 
     def reseed(self, rng: np.random.Generator) -> None:
-        """Go on with another source of chance."""
+        """Continue with another random generator."""
         self.rng = rng
         self.chance = random.Random(int(rng.integers(2**63)))
 
     @abstractmethod
     def ask(self) -> list[Individual]:
-        """The individuals to execute next; the first call gives the initial population."""
+        """Return the individuals to execute next; the first call returns the initial population."""
 
     @abstractmethod
     def tell(self, evaluation: Evaluation) -> None:
-        """Form the next population from the last population and what `ask` proposed, best first."""
+        """Form the next population, best first, from the last population and the individuals that `ask` proposed."""
 
     def refresh(self, evaluation: Evaluation) -> None:
         """Evaluate and sort the population again, because fitness functions or open targets were exchanged."""
@@ -159,7 +162,7 @@ class Search(ABC):
 
     @property
     def living(self) -> list[Individual]:
-        """All individuals of which values may be asked."""
+        """All individuals whose values may still be needed."""
         return self.population
 
     def _rank(self, individuals: Sequence[Individual], evaluation: Evaluation) -> None:

@@ -1,4 +1,4 @@
-"""DynaMOSA: MOSA that pursues a target only when the search has come to where it stands."""
+"""DynaMOSA: MOSA that pursues a target only when the code that controls it is covered."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ __all__ = ["DynaMOSA"]
 class DynaMOSA(MOSA):
     """MOSA with dynamic selection of the targets; arguments as for `mosa`.
 
-    A target counts as soon as one of the branches is covered that its place is control dependent on: at first the entries
-    of functions, then what runs whenever a function runs, then what stands behind a decision, outcome by outcome. What
-    has no place in the code (exceptions, outputs, methods) counts from the beginning. Branches are archived whatever
-    fitness functions are active.
+    A target counts as soon as one of the branches is covered that its place is control dependent on. At first these are
+    the entries of functions, then the code that every call of a function runs, then the code behind a decision, outcome
+    by outcome. Targets without a place in the code (exceptions, outputs, methods) count from the beginning. Branches
+    are always archived, active or not.
 
     References:
-        Panichella, Kifetew and Tonella 2018, Automated Test Case Generation as a Many-Objective Optimisation Problem with
-        Dynamic Selection of the Targets, section 3.
-    Differs from EvoSuite: control dependence is the real one (`fitgym.subject.dependence`), where the released code opens
-    a target when either outcome of a decision before it is covered; methods wait for nothing, there for their branches;
-    targets are released at the end of a generation, there after every test case.
+        Panichella, Kifetew and Tonella 2018, Automated Test Case Generation as a Many-Objective Optimisation Problem
+        with Dynamic Selection of the Targets, section 3.
+
+    Differs from EvoSuite: control dependence is exact (`fitgym.subject.dependence`); the released code opens a target
+    when either outcome of the decision before it is covered. Methods always count; there they wait for their branches.
+    Targets are released at the end of a generation; there after every test case.
     """
 
     tracks: ClassVar[tuple[str, ...]] = ("branch",)

@@ -1,4 +1,4 @@
-"""MIO: many independent objectives, a small population for each target, and ever fewer of them at a time."""
+"""MIO: many independent objectives. Every target has a small population, and the search focuses on fewer over time."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from fitgym.testcase.statement import TestCase
 
 __all__ = ["MIO"]
 
-_NEVER = np.iinfo(np.int64).max
+_NEVER = np.iinfo(np.int64).max  # never the least count, so an empty population is not chosen
 
 
 @dataclass(slots=True)
 class _Line:
-    """A test case that is mutated several times, and what became of it.
+    """A test case that is mutated several times in a row.
 
     Attributes:
-        testcase: that the next mutation starts from.
-        left: how many more mutations there will be.
+        testcase: the start of the next mutation.
+        left: the number of mutations left.
     """
 
     testcase: TestCase
@@ -34,12 +34,12 @@ class _Line:
 
 @dataclass(slots=True)
 class _Nearest:
-    """The population of one target: the test cases that are nearest to it, nearest first, the shorter of two alike.
+    """The population of one target: the test cases nearest to it, nearest first, the shorter of two equally near ones.
 
     Attributes:
         keys: distance and length of each.
         testcases: in the same order.
-        sampled: how often one of them was chosen since a better one came.
+        sampled: how often one of them was chosen since a better one was found.
     """
 
     keys: list[tuple[float, int]] = field(default_factory=list)
@@ -47,7 +47,11 @@ class _Nearest:
     sampled: int = 0
 
     def offer(self, distance: float, testcase: TestCase, limit: int) -> bool:
-        """Keep a test case if there is room or if it is not worse than the last one, which then goes; whether it is kept."""
+        """Add a test case if there is room or if it is not worse than the last one, which it replaces.
+
+        Returns:
+            Whether the test case was added.
+        """
         key = distance, len(testcase)
         full = len(self.keys) >= limit
         if full and key > self.keys[-1]:
@@ -61,45 +65,48 @@ class _Nearest:
         return True
 
     def shrink(self, limit: int) -> None:
-        """Keep only so many."""
+        """Keep at most `limit` test cases."""
         del self.keys[limit:], self.testcases[limit:]
 
 
 class MIO(TestCaseSearch):
-    """Many Independent Objective algorithm: every target has a population of its own, the archive is the suite.
+    """Many Independent Objective algorithm: every target has its own population, and the archive is the suite.
 
-    A test case is in the population of a target if it executes the decision behind it (its distance is below 1). Each
-    evaluation is either that of a new random test case, with probability P_r, or of a mutant of a test case from the
-    population of one target, which is mutated up to m times in a row: a mutant goes on instead of it unless it is worse
-    for some open target and better for none. The target is the one that was chosen least often since something better
-    was found for it (feedback-directed sampling), so that targets which cannot be covered are left alone.
+    A test case is in the population of a target if it executes the decision behind the target (its distance is below
+    1). The algorithm either evaluates a new random test case, with probability P_r, or mutates a test case from the
+    population of one target. It mutates up to m times in a row. A mutant replaces its parent in this chain unless it is
+    worse for some open target and better for none. The algorithm chooses the target with the fewest samples since a
+    better test case was found for it (feedback-directed sampling). So it spends little on targets that cannot be
+    covered.
 
-    With the share p of the budget that is used up, three numbers go from exploring to focusing, linearly until
-    p = `focus` and no further:
+    With the used share p of the budget, three numbers go from exploration to exploitation, linearly until p = `focus`
+    and constant from then on:
 
-        P_r, how often a test case is random     random_rate -> 0
+        P_r, probability of a random test case   random_rate -> 0
         n, largest population of a target        kept -> 1
         m, mutations in a row                    1 -> mutations
 
-    Without a budget they stay as they are at the beginning.
+    Without a budget they keep their initial values.
 
     Args:
         factory, archive, rng: see `Search`.
-        population: how many test cases are proposed together; with 1 each is evaluated before the next is chosen, as
-            published. More of them cost less time each, and as many test cases are mutated side by side.
+        population: number of test cases proposed together. With 1, each is evaluated before the next is chosen, as
+            published. Larger numbers cost less time per test case, and as many test cases are mutated side by side.
         random_rate: P_r at the beginning.
         kept: n at the beginning.
         mutations: m at the end.
         focus: F, the share of the budget after which the search is focused.
-        feedback: with False the target is drawn.
-        distinct: with True the population of a target holds no test case twice, so that a local optimum cannot fill it.
+        feedback: False draws the target at random.
+        distinct: True stores no test case twice in a population, so that a local optimum cannot fill it.
 
     References:
-        Arcuri 2017, Many Independent Objective (MIO) Algorithm for Test Suite Generation, section 3; what happens to a
-        mutant, when a counter is reset, and that the first of several least chosen targets is taken, as in EvoMaster.
-    Differs from the paper: the heuristic is not kept but the distance, which orders alike; a covering test case is
-    replaced when a shorter one is found, not by one that is as long and better for other targets (the archive is shared
-    by all searches); a mutant is judged by the targets that are open now, in EvoMaster by those that were open when its
+        Arcuri 2017, Many Independent Objective (MIO) Algorithm for Test Suite Generation, section 3. As in EvoMaster:
+        the treatment of a mutant, the reset of a counter, and the choice of the first target among several with the
+        fewest samples.
+
+    Differs from the paper: distances are stored instead of the heuristic, which gives the same order. A covering test
+    case is replaced by a shorter one, not by one of equal length that is better for other targets (all searches share
+    the archive). A mutant is judged by the targets that are open now; in EvoMaster, by those that were open when its
     ancestor was chosen.
     """
 
@@ -127,14 +134,14 @@ class MIO(TestCaseSearch):
         self.feedback = feedback
         self.distinct = distinct
         self._targets: list[tuple[str, int]] = []  # the open ones, in the order of the columns
-        self._nearest: dict[tuple[str, int], _Nearest] = {}  # also of functions that are not active now
-        self._shrunk = self.limit  # how many are kept for each target at most
-        self._bar = np.zeros(0)  # what is farther than this from a target is not kept for it
+        self._nearest: dict[tuple[str, int], _Nearest] = {}  # includes targets of inactive functions
+        self._shrunk = self.limit  # limit of test cases per target
+        self._bar = np.zeros(0)  # by target: a test case that is farther away is not stored
         self._proposed: list[tuple[TestCase, _Line | None]] = []
 
     @property
     def limit(self) -> int:
-        """n, how many test cases are kept for one target now."""
+        """n, the current limit of test cases per target."""
         return round(self._between(self.kept, 1))
 
     def ask(self) -> list[Individual]:
@@ -143,6 +150,7 @@ class MIO(TestCaseSearch):
             for nearest in self._nearest.values():
                 nearest.shrink(self.limit)
             self._set_bars()
+        # Chains of mutations continue before new test cases are sampled.
         going_on = [line for _, line in self._proposed if line is not None and line.left > 0]
         counts = self._counts()
         self._proposed = [self._mutated(line) for line in going_on[: self.size]]
@@ -168,24 +176,24 @@ class MIO(TestCaseSearch):
             self._gather(testcases[:1])
 
     def refresh(self, evaluation: Evaluation) -> None:
-        """Offer what there is to the targets that are open now."""
+        """Offer the known test cases to the targets that are open now."""
         testcases = [t for individual in self.population for t in individual.testcases]
         for testcase, row in zip(testcases, self._values(testcases, evaluation), strict=True):
             self._store(testcase, row, distinct=True)
         self._gather(testcases[:1])
 
     def _between(self, first: float, last: float) -> float:
-        """What lies between two values now: linear in time until the search is focused."""
+        """Return the current value between `first` and `last`: linear in time until the search is focused."""
         share = min(1.0, self.progress / self.focus) if self.focus > 0.0 else 1.0
         return first + (last - first) * share
 
     def _counts(self) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
-        """How often the population of each open target was chosen; the largest number if it is empty."""
+        """Return how often the population of each open target was chosen; the largest integer if it is empty."""
         near = [self._nearest[target] for target in self._targets]
         return np.array([one.sampled if one.keys else _NEVER for one in near], dtype=np.int64)
 
     def _sampled(self, counts: np.ndarray[tuple[int], np.dtype[np.int64]]) -> tuple[TestCase, _Line | None]:
-        """A new test case, or the first mutant of one that is kept."""
+        """Return a new test case, or the first mutant of a stored one."""
         chosen: Sequence[TestCase] = ()
         if self.chance.random() >= self._between(self.random_rate, 0.0):
             filled = np.flatnonzero(counts != _NEVER)
@@ -203,12 +211,12 @@ class MIO(TestCaseSearch):
         return self._mutated(line)
 
     def _mutated(self, line: _Line) -> tuple[TestCase, _Line]:
-        """The next mutant of a test case."""
+        """Return the next mutant of a test case."""
         line.left -= 1
         return self.factory.mutate(line.testcase, self.chance), line
 
     def _values(self, testcases: Sequence[TestCase], evaluation: Evaluation) -> Floats:
-        """The distances to the open targets, which are noted if they are not those of before."""
+        """Return the distances to the open targets; update the stored targets if they changed."""
         values = evaluation.objectives(testcases)
         targets = evaluation.targets()
         if targets != self._targets:
@@ -226,10 +234,14 @@ class MIO(TestCaseSearch):
         self._bar = np.array([self._worst(self._nearest[target]) for target in self._targets])
 
     def _worst(self, nearest: _Nearest) -> float:
+        # With room left, every distance below 1 is near enough: the decision behind the target was executed.
         return nearest.keys[-1][0] if len(nearest.keys) >= self.limit else np.nextafter(1.0, 0.0)
 
     def _store(self, testcase: TestCase, row: Floats, *, distinct: bool) -> bool:
-        """Keep a test case for the targets that it is near, if for any; one that covers a target is in the archive."""
+        """Store a test case for the targets that it is near but does not cover. Returns whether it was stored for any.
+
+        A test case that covers a target is in the archive.
+        """
         kept = False
         for column in np.flatnonzero((row <= self._bar) & (row > 0.0)).tolist():
             nearest = self._nearest[self._targets[column]]
@@ -239,7 +251,7 @@ class MIO(TestCaseSearch):
         return kept
 
     def _gather(self, otherwise: Sequence[TestCase]) -> None:
-        """Make the population of all that is kept for any target, and of what is being mutated."""
+        """Make the population of all test cases stored for any target and of those being mutated."""
         kept = dict.fromkeys(t for target in self._nearest.values() for t in target.testcases)
         kept.update(dict.fromkeys(line.testcase for _, line in self._proposed if line is not None))
         self.population = self._distinct(kept or otherwise)
@@ -247,7 +259,7 @@ class MIO(TestCaseSearch):
 
 
 def _subsumes(values: Floats, testcase: TestCase, others: Floats, other: TestCase) -> bool:
-    """The one test case is at least as good as the other for every target, and better for one: nearer, or shorter."""
+    """Return whether a test case is nowhere worse than the other, and nearer to some target or shorter."""
     if bool((others < values).any()):
         return False
     return bool((values < others).any()) or (len(testcase) < len(other) and bool(values.size))

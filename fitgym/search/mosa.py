@@ -1,4 +1,4 @@
-"""MOSA: a genetic algorithm over test cases that pursues every target as an objective of its own."""
+"""MOSA: a genetic algorithm over test cases with every target as a separate objective."""
 
 from __future__ import annotations
 
@@ -26,29 +26,32 @@ class MOSA(TestCaseSearch):
     """Many-objective sorting: individuals are single test cases, and the archive is the suite.
 
     Each generation pairs parents, crosses them with probability `crossover`, mutates both and adds some new test cases.
-    Parents and offspring are sorted together: first those that are best for some open target, then by Pareto dominance
-    over the open targets (`fitgym.evolution.fronts`). As many as there were live on, whole fronts first, of the last one
-    those that stand out most; all that are best for some target do, even if they are more.
+    Parents and offspring are sorted together: first the best test cases for some open target, then by Pareto dominance
+    over the open targets (`fitgym.evolution.fronts`). The best survive, whole fronts first, and of the last front those
+    with the largest distance to the others. The population keeps its size, except that all best test cases for some
+    target survive, even if they are more.
 
     Args:
         factory, archive, rng: see `Search`.
         population: number of test cases.
         crossover: probability that a pair of parents is crossed.
-        tournament: how many of the population are drawn for a parent, the best of whom it is; 0 for rank selection
-            instead, which EvoSuite has by default.
-        fresh: new test cases in each generation, as a share of the population; each is random, or with probability 1/2 a
-            copy from the archive, mutated `clone_mutations` times.
+        tournament: number of individuals drawn for a parent, which is the best of them; 0 for rank selection,
+            EvoSuite's default.
+        fresh: new test cases in each generation, as a share of the population. Each is random, or with probability 1/2
+            a copy from the archive, mutated `clone_mutations` times.
         clone_mutations: see `fresh`.
-        distance: what it means to stand out: "subvector", as published, or "epsilon", as in the released code.
-        distinct: propose no test case that is in the population, so that a local optimum cannot fill it; False as published.
-        neutral: of test cases that are as near to a target and as long, one is drawn, so that the one that stands for the
-            target drifts over a plateau; with False the oldest stays. The papers do not say which. Arcuri's results on
-            artificial problems are those of the oldest (`benchmarks/artificial_problems.py`).
+        distance: the distance to the other test cases of a front: "subvector", as published, or "epsilon", as in the
+            released code.
+        distinct: propose no test case that is in the population, so that a local optimum cannot fill it; False as
+            published.
+        neutral: choose at random among test cases that are equally near to a target and equally long, so that the
+            representative of the target drifts over a plateau. With False the oldest stays. The papers do not specify
+            it. Arcuri's results on artificial problems correspond to the oldest (`benchmarks/artificial_problems.py`).
 
     References:
         Panichella, Kifetew and Tonella 2015, Reformulating Branch Coverage as a Many-Objective Optimization Problem.
-        Panichella, Kifetew and Tonella 2018, Automated Test Case Generation as a Many-Objective Optimisation Problem with
-        Dynamic Selection of the Targets: the archive.
+        Panichella, Kifetew and Tonella 2018, Automated Test Case Generation as a Many-Objective Optimisation Problem
+        with Dynamic Selection of the Targets: the archive.
         Arcuri 2017, Many Independent Objective (MIO) Algorithm for Test Suite Generation, section 4.
     """
 
@@ -100,7 +103,7 @@ class MOSA(TestCaseSearch):
             self._survive(self.population, evaluation)
 
     def _survive(self, individuals: Sequence[Individual], evaluation: Evaluation) -> None:
-        """Make the best of them the population, best first."""
+        """Make the best individuals the population, best first."""
         values = self._objectives([individual.testcases[0] for individual in individuals], evaluation)
         ties = evaluation.secondary(individuals)
         survivors: list[Individual] = []
@@ -119,22 +122,25 @@ class MOSA(TestCaseSearch):
         self.fitness = np.array(ranks)
 
     def _apart(self, values: Floats, front: Sequence[Individual], evaluation: Evaluation) -> Floats:
-        """How much each individual of a front deserves to live on, given their distances to the targets."""
+        """Return the priority of each individual of a front for survival, given their distances to the targets."""
         return DISTANCES[self.distance](values)
 
     def _objectives(self, testcases: Sequence[TestCase], evaluation: Evaluation) -> NDArray[np.float64]:
-        """The distances that are pursued."""
+        """Return the distances to the targets that the search pursues."""
         return evaluation.objectives(testcases)
 
     def _parent(self) -> TestCase:
-        """The best of a few; the population is sorted, so that is the first of them."""
+        """Return the best of `tournament` random individuals.
+
+        The population is sorted, so the smallest index is the best.
+        """
         n = len(self.population)
         if not self.tournament:
             return self.population[rank_selection(n, self.chance)].testcases[0]
         return self.population[min(int(self.chance.random() * n) for _ in range(self.tournament))].testcases[0]
 
     def _pair(self) -> list[TestCase]:
-        """The offspring of two parents that differ from them."""
+        """Return the offspring of two parents that differ from both."""
         parents = self._parent(), self._parent()
         children = parents
         if self.chance.random() < self.crossover:
@@ -142,7 +148,7 @@ class MOSA(TestCaseSearch):
         return [mutant for child in children if (mutant := self._mutant(child)) and mutant not in parents]
 
     def _mutant(self, testcase: TestCase) -> TestCase:
-        """A changed copy; a second attempt if the first one changed nothing."""
+        """Return a changed copy, with a second attempt if the first one changed nothing."""
         changed = self.factory.mutate(testcase, self.chance)
         return self.factory.mutate(testcase, self.chance) if changed == testcase else changed
 

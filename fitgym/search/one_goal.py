@@ -1,4 +1,4 @@
-"""OneGoal: one target after another, each by a genetic algorithm of its own; how tests were generated before suites were."""
+"""OneGoal: a separate genetic algorithm for each target in turn, as tests were generated before whole-suite search."""
 
 from __future__ import annotations
 
@@ -22,18 +22,19 @@ Key = tuple[str, int]
 class OneGoal(TestCaseSearch):
     """A genetic algorithm over test cases for one target at a time.
 
-    The targets are taken in random order. Each gets an equal share of the budget that is left; what it does not need goes
-    to those after it, and when all have been tried, those that are not covered are tried again. The fitness is the
-    distance to the target, ties are broken by the secondary objective. A search begins with random test cases and ends
-    when its target is covered; what its last best test case covers besides is left out from then on, what others covered
-    on the way counts for nothing. The suite is what covered the targets (`best`), the archive is not looked at.
+    The targets are taken in random order. Each gets an equal share of the remaining budget. What it does not use goes
+    to the later targets. When all have been tried, those that are not covered are tried again. The fitness is the
+    distance to the target; the secondary objective breaks ties. A search begins with random test cases and ends when
+    its target is covered. The other targets that its last best test case covers are then skipped. Targets that other
+    test cases covered by chance do not count. The suite consists of the test cases that covered their targets (`best`);
+    the archive is not used.
 
     Args:
         factory, archive, rng: see `Search`.
         population: number of test cases.
         elite: test cases copied unchanged into the next generation.
         crossover: probability that a pair of parents is crossed.
-        patience: generations for each target where there is no budget to share out.
+        patience: generations for each target if there is no budget to divide.
 
     References:
         Rojas, Vivanti, Arcuri and Fraser 2017, A Detailed Investigation of the Effectiveness of Whole Test Suite
@@ -64,12 +65,12 @@ class OneGoal(TestCaseSearch):
         self._asked: list[Individual] = []
         self._begins = True
         self._ends = 0.0  # share of the budget at which the search for this target ends
-        self._left = 0  # generations, where there is no budget
+        self._left = 0  # generations left for this target, if there is no budget
         self._suite_found: Individual | None = None
 
     @property
     def best(self) -> Individual:
-        """The suite of the test cases that the searches ended with; the best of the population while there is none."""
+        """The suite of the final test cases of all searches; the best individual of the population before that."""
         if not self._found:
             return self.population[0]
         if self._suite_found is None or len(self._suite_found) != len(self._found):
@@ -90,7 +91,7 @@ class OneGoal(TestCaseSearch):
         targets = evaluation.targets()
         if self.target not in targets:
             self._turn(targets)
-            self._begins = False  # these are random too, or nothing is left to do for them
+            self._begins = False  # the current individuals are random too, or no target is left
         order = self._sort(individuals, values, targets, evaluation.secondary(individuals))
         if self.target is not None and self.fitness[0] == 0.0:
             self._found[self.population[0].testcases[0]] = None
@@ -103,7 +104,7 @@ class OneGoal(TestCaseSearch):
             self._turn(targets)
 
     def refresh(self, evaluation: Evaluation) -> None:
-        """Go on with the target if it still counts, else with another one."""
+        """Continue with the target if it still counts, else with another one."""
         if self.population:
             values = evaluation.objectives([one.testcases[0] for one in self.population])
             targets = evaluation.targets()
@@ -114,7 +115,7 @@ class OneGoal(TestCaseSearch):
     def _sort(
         self, individuals: Sequence[Individual], values: Floats, targets: Sequence[Key], ties: Floats
     ) -> list[int]:
-        """Make the individuals the population, best first; where each stood."""
+        """Make the individuals the population, best first. Returns their former indices."""
         column = np.zeros(len(individuals)) if self.target is None else values[:, targets.index(self.target)]
         order: list[int] = np.lexsort((ties, column)).tolist()
         self.population = [individuals[i] for i in order]
@@ -122,19 +123,20 @@ class OneGoal(TestCaseSearch):
         return order
 
     def _turn(self, targets: Sequence[Key]) -> None:
-        """Take the next target that is not covered, none if all are, and begin with random test cases."""
+        """Switch to the next uncovered target, None if all are covered, and restart with random test cases."""
         there = set(targets)
         self._waiting = [target for target in self._waiting if target in there and target not in self._covered]
         if not self._waiting:
             rest = [target for target in targets if target not in self._covered]
             self._waiting = [rest[i] for i in self.rng.permutation(len(rest))]
         self.target = self._waiting.pop() if self._waiting else None
+        # An equal share of the remaining budget for this target and for each waiting one.
         self._ends = self.progress + (1.0 - self.progress) / (1 + len(self._waiting))
         self._left = self.patience
         self._begins = True
 
     def _offspring(self) -> list[TestCase]:
-        """As many test cases as are not in the elite: two parents by rank, crossed, mutated."""
+        """Return the offspring that fill the population beyond the elite: two parents by rank, crossed, mutated."""
         offspring: list[TestCase] = []
         n = len(self.population)
         for _ in range(math.ceil((self.size - self.elite) / 2)):

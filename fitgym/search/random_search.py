@@ -1,4 +1,4 @@
-"""Random search: new random test cases in every generation, nothing but the archive is kept."""
+"""Random search: new random test cases in every generation; only the archive is kept."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ __all__ = ["RandomSearch"]
 class RandomSearch(Search):
     """The baseline: each generation proposes `population` random suites of one test case.
 
-    The population is the suite of everything the archive holds, so that features and rewards which look at the best
-    individual mean the same as for the other algorithms.
+    The population is the suite of all archived test cases. So features and rewards that read the best individual mean
+    the same as for the other algorithms.
 
     References:
         Arcuri 2017, Many Independent Objective (MIO) Algorithm for Test Suite Generation, section on the empirical

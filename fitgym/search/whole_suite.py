@@ -17,13 +17,13 @@ __all__ = ["WholeSuite"]
 class WholeSuite(Search):
     """A monotonic genetic algorithm over whole suites.
 
-    Each generation keeps the elite and fills the rest with pairs: two parents by rank selection, crossed with
-    probability `crossover`, mutated, and then either both offspring or both parents go on, whichever pair holds the
-    best individual (fitness first, then the secondary objective). Offspring with more than twice the statements of the
-    best individual are turned down unless they beat it (bloat control).
+    Each generation keeps the elite and fills the rest with pairs. Two parents are chosen by rank selection, crossed
+    with probability `crossover` and mutated. Then either both offspring or both parents survive, whichever pair
+    contains the best individual (fitness first, then the secondary objective). Offspring with more than twice the
+    statements of the best individual are rejected unless they beat it (bloat control).
 
-    Mutation of a suite changes each test case with probability 1 / size, then adds new test cases with probability
-    `insertion`, `insertion`^2, ...; a new test case is a mutated copy from the archive with probability `clone`, else
+    Mutation of a suite changes each test case with probability 1 / size. Then it adds new test cases with probability
+    `insertion`, `insertion`^2, ... A new test case is a mutated copy from the archive with probability `clone`, else
     random.
 
     Args:
@@ -33,11 +33,11 @@ class WholeSuite(Search):
         crossover: probability that a pair of parents is crossed.
         insertion: probability of adding a first new test case.
         clone: probability that a new test case starts from the archive.
-        clone_mutations: how often a copy from the archive is mutated at most, uniform from 0.
+        clone_mutations: largest number of mutations of a copy from the archive, uniform from 0.
         initial_tests: an initial suite has between 1 and this many test cases.
-        max_tests: a suite never has more.
-        use_archive: with False new test cases are always random (the algorithm called Whole instead of Archive; the
-            engine then keeps covered targets in the fitness too).
+        max_tests: limit of test cases in a suite.
+        use_archive: False makes all new test cases random (the algorithm called Whole instead of Archive; the engine
+            then also keeps covered targets in the fitness).
 
     The defaults are EvoSuite 1.0.7's.
 
@@ -45,9 +45,10 @@ class WholeSuite(Search):
         Fraser and Arcuri 2013, Whole Test Suite Generation: representation, operators, bloat control.
         Rojas, Vivanti, Arcuri and Fraser 2017, A Detailed Investigation of the Effectiveness of Whole Test Suite
         Generation: the archive as a source of test cases.
+
     Differs from EvoSuite: the offspring of one generation are all proposed before any is evaluated (`ask`, `tell`), so
-    the bloat limit compares with the best of the previous generation. A suite with a test case that ran out of time is
-    not given the worst fitness for it; the test case covers nothing, and its offspring leave out what hung
+    the bloat limit compares with the best of the previous generation. A suite with a test case that ran out of time
+    does not get the worst fitness. The test case covers nothing, and its offspring omit the statement that hung
     (`TestFactory.cut`).
     """
 
@@ -109,19 +110,20 @@ class WholeSuite(Search):
         return 0 < child.length <= 2 * best.length or key[child][0] < key[best][0]
 
     def _pair(self) -> tuple[Individual, Individual, Individual, Individual]:
-        """Two parents and the two offspring that they propose."""
+        """Return two parents and their two offspring."""
         n = len(self.population)
         mother = self.population[rank_selection(n, self.chance)]
         father = self.population[rank_selection(n, self.chance)]
         first, second = mother.testcases, father.testcases
         if self.chance.random() < self.crossover and len(first) > 1 and len(second) > 1:
+            # Both suites are cut at the same relative position, so children are about as long as their parents.
             alpha = self.chance.random()
             cut_1, cut_2 = int((len(first) - 1) * alpha) + 1, int((len(second) - 1) * alpha) + 1
             first, second = first[:cut_1] + second[cut_2:], second[:cut_2] + first[cut_1:]
         return mother, father, self._mutant(first), self._mutant(second)
 
     def _mutant(self, testcases: Sequence[TestCase]) -> Individual:
-        """A suite with each test case changed with probability 1 / size, and perhaps new ones."""
+        """Return a suite with each test case changed with probability 1 / size, and perhaps new ones."""
         random = self.chance.random
         rate = 1.0 / max(1, len(testcases))
         changed = [self.factory.mutate(t, self.chance) if random() < rate else t for t in testcases]

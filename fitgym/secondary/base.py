@@ -1,4 +1,4 @@
-"""What a secondary objective is: a cost of test cases, whatever they cover."""
+"""The interface of secondary objectives: a cost of test cases that does not depend on coverage."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ __all__ = ["SecondaryObjective"]
 
 
 class SecondaryObjective(ABC):
-    """A cost of test cases, the less the better; that of a suite is the sum over its test cases.
+    """The base class of secondary objectives. Less is better; the cost of a suite is the sum over its test cases.
 
-    It breaks the ties of fitness, and it says which of two test cases for one target the archive keeps.
+    It breaks ties of fitness, and it decides which of two test cases for one target the archive keeps.
 
     Args:
         subject: the code under test.
@@ -33,19 +33,19 @@ class SecondaryObjective(ABC):
 
     @abstractmethod
     def of(self, testcases: Sequence[TestCase], traces: Sequence[Trace]) -> Floats:
-        """The cost of each test case, `(len(testcases),)`, finite and at least 0.
+        """Return the cost of each test case, `(len(testcases),)`, finite and at least 0.
 
         Args:
-            testcases: that were executed.
+            testcases: executed test cases.
             traces: of each of them.
         """
 
     def of_suites(self, individuals: Sequence[Individual], trace: Callable[[TestCase], Trace]) -> Floats:
-        """The cost of each suite, `(len(individuals),)`: the sum over its test cases.
+        """Return the cost of each suite, `(len(individuals),)`: the sum over its test cases.
 
         Args:
             individuals: suites of executed test cases.
-            trace: gives the trace of a test case.
+            trace: returns the trace of a test case.
         """
         testcases = list(dict.fromkeys(chain.from_iterable(one.testcases for one in individuals)))
         cost = dict(zip(testcases, self.of(testcases, list(map(trace, testcases))).tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""Diversity: test cases first that do not repeat themselves."""
+"""Diversity: prefers test cases that do not repeat operations."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["Diversity"]
 
 
 class Diversity(SecondaryObjective):
-    """The share of the statements that do what another one before them does, in [0, 1): same operation.
+    """The share of statements that repeat an operation of an earlier statement, in [0, 1).
 
         1 - (number of distinct operations) / (number of statements)
 
-    A value of a test case by itself, so that the archive can compare test cases that never met; for the diversity of a
-    suite there is the fitness function of that name.
+    It depends on one test case only, so the archive can compare any two test cases. The diversity of a suite is the
+    fitness function of that name.
     """
 
     def of(self, testcases: Sequence[TestCase], traces: Sequence[Trace]) -> Floats:

@@ -1,4 +1,4 @@
-"""Length: short test cases first."""
+"""Length: prefers short test cases."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Length(SecondaryObjective):
 
     References:
         Rojas, Vivanti, Arcuri and Fraser 2017, A Detailed Investigation of the Effectiveness of Whole Test Suite
-        Generation: ties in fitness are broken by length, which they report to cost coverage on some classes.
+        Generation: ties in fitness are broken by length. The authors report that this costs coverage on some classes.
     """
 
     def of(self, testcases: Sequence[TestCase], traces: Sequence[Trace]) -> Floats:

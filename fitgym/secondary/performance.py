@@ -1,4 +1,4 @@
-"""Performance: test cases first that take little time and memory."""
+"""Performance: prefers test cases that take little time and memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["Performance"]
 
 
 class Performance(SecondaryObjective):
-    """The performance score, in [0, 7): sum over seven proxies of I / (I + 1), see `fitgym.evolution.proxies`.
+    """The performance score, in [0, 7): sum over seven proxies of I / (I + 1); see `fitgym.evolution.proxies`.
 
     References:
         Grano, Laaber, Panichella and Panichella 2021, Testing with Fewer Resources: An Adaptive Approach to

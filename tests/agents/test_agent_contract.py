@@ -1,4 +1,4 @@
-"""What every agent of fitgym promises beyond what `fitgym.testing.check_agent` asks of any (see `test_check_agent.py`)."""
+"""The contract of fitgym's agents, beyond `fitgym.testing.check_agent` (see `test_check_agent.py`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every agent that learns earns more than chance, in every space that it declares."""
+"""Every learning agent beats chance in every space that it declares."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Action spaces of agents: what is an action, what a mask allows, what a saved agent refuses."""
+"""Action spaces of agents: valid actions, masks, and spaces that a saved agent refuses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Single agents: UCB1 by hand, fixed combinations, chance, and the loop they share."""
+"""Single agents: UCB1 by hand, fixed combinations, random agents, and their common loop."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bandits: averages that forget, and each rule worked out by hand."""
+"""Bandits: discounted averages, and each rule computed by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Deep agents: what torch has learnt acts without torch, and learning leaves no trace in the generators of others."""
+"""Deep agents: policies trained with torch run without it, and learning leaves other random generators unchanged."""
 
 from __future__ import annotations
 

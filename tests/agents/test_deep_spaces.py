@@ -1,4 +1,4 @@
-"""Deep agents in MultiBinary and Box: numpy decides as the library does, and what they learn is kept."""
+"""Deep agents in MultiBinary and Box: numpy decides like the library, and trained policies are saved."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Factored UCB: the bounds by hand, the designed first sets, and what it learns."""
+"""Factored UCB: the bounds by hand, the designed first sets, and learning."""
 
 from __future__ import annotations
 

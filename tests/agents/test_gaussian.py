@@ -1,4 +1,4 @@
-"""The Gaussian policy: one step by hand, bounds, numbers of any size, and what it learns."""
+"""The Gaussian policy: one step by hand, bounds, numbers of any size, and learning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""LinUCB: ridge regression by hand and against the equations solved anew."""
+"""LinUCB: ridge regression by hand and against a direct solution of the equations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The oracle: what it sees by forking, and that the search it watches does not notice."""
+"""The oracle: its look-ahead on forks does not affect the search."""
 
 from __future__ import annotations
 

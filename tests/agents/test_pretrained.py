@@ -1,4 +1,4 @@
-"""The policies that come with fitgym, and the agent that uses them."""
+"""The policies shipped with fitgym, and the agent that uses them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the released code does: by hand, and the two artefacts that it is here to show."""
+"""The agents of the released code: by hand, and their two artefacts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The running scale: its formula by hand, and actions that do not depend on the unit of the rewards."""
+"""The running scale: its formula by hand, and actions that do not depend on the unit of rewards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benchmarks of modules that anyone might name: what is drawn, how it is classed, what the tables say."""
+"""The benchmarks of unknown packages: drawn modules, outcome classes, and tables."""
 
 from __future__ import annotations
 

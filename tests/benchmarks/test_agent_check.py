@@ -1,4 +1,4 @@
-"""The check of agents finds what is wrong, not only what is right."""
+"""The check of agents finds errors and accepts correct agents."""
 
 from __future__ import annotations
 

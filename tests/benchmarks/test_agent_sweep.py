@@ -1,4 +1,4 @@
-"""The sweep over hyper-parameters: the default comes first, and better settings are told from lucky ones."""
+"""The sweep over hyper-parameters: the default comes first, and better settings are distinguished from lucky ones."""
 
 from __future__ import annotations
 

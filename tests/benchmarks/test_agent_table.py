@@ -1,4 +1,4 @@
-"""The table of agents: every run once, what was cut off goes on, and what is said follows from the rows."""
+"""The table of agents: every run happens once, an interrupted benchmark resumes, and conclusions match the rows."""
 
 from __future__ import annotations
 

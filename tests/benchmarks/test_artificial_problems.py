@@ -1,4 +1,4 @@
-"""The table of the artificial problems: its means, and the sentences it judges."""
+"""The table of the artificial problems: means, and verdicts on the paper's claims."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benchmark scripts find what is planted: flaky tests, wrong numbers, stray processes and files."""
+"""The benchmark scripts find planted errors: flaky tests, wrong numbers, stray processes and files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The numeric subjects that come with the benchmarks compute what they say."""
+"""The bundled numeric subjects compute correct values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What suites cost: the table of aDynaMOSA beside DynaMOSA."""
+"""The cost of suites: the table of aDynaMOSA compared with DynaMOSA."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The check of environments on many subjects: what holds is a row, and what does not is a finding."""
+"""The check of environments on many subjects: rows for correct ones, findings for the others."""
 
 from __future__ import annotations
 

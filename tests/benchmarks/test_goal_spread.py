@@ -1,4 +1,4 @@
-"""How well a goal tells agents apart: the intraclass correlation, by hand."""
+"""How well a goal distinguishes agents: the intraclass correlation, by hand."""
 
 import importlib
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The independent check of mutation scores tells killed from survived, and runs the copy, whatever the suite imports."""
+"""The independent check of mutation scores distinguishes outcomes, and always runs the copy."""
 
 from __future__ import annotations
 

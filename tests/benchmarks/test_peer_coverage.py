@@ -1,4 +1,4 @@
-"""Coverage beside Pynguin: what becomes a row, and what the table says of the rows."""
+"""Coverage compared with Pynguin: rows, and the table made from them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benchmark of divisions: planted curves give numbers that can be counted by hand."""
+"""The benchmark of divisions: planted curves give numbers that are computed by hand."""
 
 from __future__ import annotations
 

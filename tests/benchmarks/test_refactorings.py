@@ -1,4 +1,4 @@
-"""The refactorings of the benchmark are where the list says, and do what it says."""
+"""The refactorings of the benchmark exist as listed and behave as described."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The mistakes of the shop are where the list says, and a suite that checks finds them."""
+"""The mistakes of the shop exist as listed, and a suite with assertions finds them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The check of the two kinds of probes: equal searches are equal, and what differs is told."""
+"""The check of both kinds of probes: equal searches pass, and differences are reported."""
 
 from __future__ import annotations
 

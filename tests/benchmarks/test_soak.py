@@ -1,4 +1,4 @@
-"""The soak: what it finds, and what it does not accuse."""
+"""The soak test: true findings, and no false ones."""
 
 from __future__ import annotations
 

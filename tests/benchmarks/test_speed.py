@@ -1,4 +1,4 @@
-"""The speed benchmarks: what they compute is right, what they run is what they say they run."""
+"""The speed benchmarks: correct computations, and the workloads that they claim to run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the comparison of suites reads off test files, and how it adds up."""
+"""The comparison of suites: properties read from test files, and their totals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line answers bad input with one sentence and exit code 2, and an interruption with what was found."""
+"""The command line: bad input gives one sentence and exit code 2; an interruption gives the results so far."""
 
 import os
 import shutil

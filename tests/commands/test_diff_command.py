@@ -1,4 +1,4 @@
-"""The command `fitgym diff`: what it prints, and how it ends."""
+"""The command `fitgym diff`: output and exit codes."""
 
 from __future__ import annotations
 

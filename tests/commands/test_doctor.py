@@ -1,4 +1,4 @@
-"""The doctor finds out by trying: what works is said to work, and what was taken away is missed."""
+"""The doctor tests each feature: it reports working features, and finds removed ones."""
 
 from __future__ import annotations
 

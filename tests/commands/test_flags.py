@@ -1,4 +1,4 @@
-"""Flags: every option of an environment is a flag of the commands, and only those that were given are passed on."""
+"""Flags: every option of an environment is a flag of the commands, and only given flags are passed on."""
 
 from __future__ import annotations
 

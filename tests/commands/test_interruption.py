@@ -1,4 +1,4 @@
-"""An interruption while something is loading is raised once that is done."""
+"""An interruption during loading is raised after loading."""
 
 import signal
 

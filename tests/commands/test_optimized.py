@@ -1,4 +1,4 @@
-"""Optimised Python: fitgym says no to what removes docstrings, and tests keep their assertions under the rest."""
+"""Optimised Python: fitgym refuses modes without docstrings, and tests keep their assertions in other modes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The studies that come with the project: every file can be read, in every size."""
+"""The project's studies: every file can be read, in every size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chance: fixed while a search runs, real when results are observed, and always what the code under test expects."""
+"""Randomness: fixed during a search, real when results are observed, and always of the expected form."""
 
 from __future__ import annotations
 

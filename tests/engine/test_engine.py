@@ -1,4 +1,4 @@
-"""The engine steps a real search on a real worker, and everything in it is repeatable."""
+"""The engine runs a real search on a real worker, reproducibly."""
 
 import copy
 import pickle

@@ -1,4 +1,4 @@
-"""What existing tests cover is not pursued again, by no search and with no fitness function."""
+"""Targets that existing tests cover are not pursued by any search or fitness function."""
 
 from __future__ import annotations
 

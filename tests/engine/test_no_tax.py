@@ -1,4 +1,4 @@
-"""Changing fitness functions executes nothing: what any function of the catalogue needs is recorded from the start."""
+"""Changing fitness functions executes nothing: the needs of the whole catalogue are recorded from the start."""
 
 from pathlib import Path
 

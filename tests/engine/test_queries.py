@@ -1,4 +1,4 @@
-"""Queries: what may be known of a running search, and that asking changes nothing."""
+"""Queries: read access to a running search, without side effects."""
 
 from __future__ import annotations
 

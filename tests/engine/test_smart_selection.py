@@ -1,4 +1,4 @@
-"""Smart selection: which functions and targets stand for the others, and that a search sees no others."""
+"""Smart selection: the representative functions and targets, and a search that uses no others."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Other ways into the code under test: private operations, late, and inherited methods that call what is overridden."""
+"""Other entries to the code under test: private operations, late, and inherited methods that call overridden ones."""
 
 import textwrap
 

@@ -1,4 +1,4 @@
-"""Another subject in every episode."""
+"""A different subject in every episode."""
 
 from __future__ import annotations
 

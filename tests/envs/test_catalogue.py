@@ -1,4 +1,4 @@
-"""The catalogue of actions follows the paper's rule and refuses what it cannot build."""
+"""The catalogue of actions follows the paper's rule and refuses impossible actions."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Every environment declares its options, records its episodes, and takes new functions and features as files."""
+"""Every environment declares its options, records its episodes, and accepts new functions and features as files."""
 
 from __future__ import annotations
 

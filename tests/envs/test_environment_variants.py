@@ -1,4 +1,4 @@
-"""Environments in which something else is chosen, or several goals are pursued."""
+"""Environments with other decisions, or with several goals."""
 
 from __future__ import annotations
 

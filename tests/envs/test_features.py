@@ -1,4 +1,4 @@
-"""Features are named, bounded, and say what they claim about a running search."""
+"""Features have names and bounds, and describe a running search correctly."""
 
 from pathlib import Path
 from typing import Any

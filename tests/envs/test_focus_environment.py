@@ -1,4 +1,4 @@
-"""Focus-v0 and Programs-v0: a decision is where the search goes on."""
+"""Focus-v0 and Programs-v0: a decision selects the part that the search focuses on."""
 
 import pickle
 from pathlib import Path

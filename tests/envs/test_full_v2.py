@@ -1,4 +1,4 @@
-"""full-v2 tells the state of the search and the program, and not only what the agent did last."""
+"""full-v2 describes the state of the search and the program, not only the agent's last actions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Generated programs: real modules, the same for the same number, with locks that open and locks that do not."""
+"""Generated programs: real modules, reproducible by number, with solvable and unsolvable locks."""
 
 import ast
 import itertools

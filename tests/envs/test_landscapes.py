@@ -1,4 +1,4 @@
-"""Landscapes-v0: the same episodes alone and side by side, honest numbers, and something to learn."""
+"""Landscapes-v0: equal episodes alone and in batches, correct numbers, and a task that can be learned."""
 
 import gymnasium
 import numpy as np

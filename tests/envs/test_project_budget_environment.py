@@ -1,4 +1,4 @@
-"""ProjectBudget-v0: what a slice gives, which projects are drawn, and searches that run."""
+"""ProjectBudget-v0: the effect of a slice, the drawn projects, and real searches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every environment in every render mode: what it gives back, that nothing else changes, and videos."""
+"""Every environment in every render mode: return values, no side effects, and videos."""
 
 import json
 import pickle

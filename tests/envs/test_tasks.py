@@ -1,4 +1,4 @@
-"""Numbered tasks: splits are ranges that never meet, and what is drawn belongs to its split."""
+"""Numbered tasks: splits are disjoint ranges, and every draw belongs to its split."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""The archive keeps the shortest covering test case of each target, and measurements measure each trace once."""
+"""The archive keeps the shortest covering test case of each target, and each trace is measured once."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Budgets are read from text and count what they say."""
+"""Budgets are parsed from text and count their unit."""
 
 import pytest
 

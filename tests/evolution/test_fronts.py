@@ -1,4 +1,4 @@
-"""Fronts: the preference criterion, Pareto dominance, and how far a test case stands out."""
+"""Fronts: the preference criterion, Pareto dominance, and the distance between test cases of a front."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Groups: public functions and classes with the helpers that only they lead to."""
+"""Groups: public functions and classes with the helpers that they alone call."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Performance proxies: numbers by hand on a small program, and the score and heuristic made of them."""
+"""Performance proxies: numbers by hand on a small program, and their score and heuristic."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A table of rows of different lengths behaves like a list of lists."""
+"""A ragged table behaves like a list of lists."""
 
 import numpy as np
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""Rows of traces and values of suites, many at once, are what the definitions give one by one."""
+"""Rows of traces and values of suites, computed in batches, equal the definitions."""
 
 import copy
 import pickle

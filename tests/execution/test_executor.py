@@ -1,4 +1,4 @@
-"""The executor: what test cases did, whatever they did, and nothing left behind when it is over."""
+"""The executor: traces of all kinds of test cases, and no processes or files left at the end."""
 
 from __future__ import annotations
 

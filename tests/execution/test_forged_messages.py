@@ -1,4 +1,4 @@
-"""Forgery: test cases that write into the journal, the answer or the results of others end nothing but themselves."""
+"""Forgery: a test case that writes to the journal, the answer or other results affects only itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Code under test that misbehaves: each row ends as one failed test case, and nothing else notices.
+"""Hostile code under test: each row ends as one failed test case and affects nothing else.
 
 Every row is a module with a function `bad` and a function `good`. Test cases that call `good` run before and after the one
 that calls `bad`, in one batch; they must give what they give alone.

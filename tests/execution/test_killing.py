@@ -1,4 +1,4 @@
-"""Which mutants test cases kill: the rule, case by case, and that no mutant can do harm to the rest."""
+"""The rule for killed mutants, case by case, and the isolation of mutants from each other."""
 
 import textwrap
 from array import array

@@ -1,4 +1,4 @@
-"""The limits of test cases follow the subject, and depend on nothing but the test cases."""
+"""The limits of test cases follow the subject, and depend only on the test cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Test cases that hang: stopped soon, not run again, and what has run before the end of the budget counts."""
+"""Hanging test cases: stopped soon and not run again; completed test cases count when the budget ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What begins like a test case that was stopped is not run again."""
+"""A test case that begins like a stopped one is not run again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Work counts what running costs, the same on every machine."""
+"""Work counts the cost of running, equally on every machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every fitness function promises, whichever file it is in."""
+"""The contract of every fitness function."""
 
 import copy
 import pickle

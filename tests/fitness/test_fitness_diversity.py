@@ -1,4 +1,4 @@
-"""Diversity is the sum of edit distances that the paper defines, however much of it is remembered."""
+"""Diversity is the paper's sum of edit distances, whatever is cached."""
 
 from __future__ import annotations
 

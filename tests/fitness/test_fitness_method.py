@@ -1,4 +1,4 @@
-"""Method criteria and the exception count: what the calls of a trace cover."""
+"""Method criteria and the exception count: the targets that a trace's calls cover."""
 
 import pickle
 

@@ -1,4 +1,4 @@
-"""Output and input coverage: partitions of what operations return and are called with."""
+"""Output and input coverage: partitions of results and arguments of operations."""
 
 import dataclasses
 import pickle

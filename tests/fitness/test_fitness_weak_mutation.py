@@ -1,4 +1,4 @@
-"""Weak mutation: tiny programs that really ran, with numbers by hand, and what holds for all programs and operands."""
+"""Weak mutation: tiny programs that really ran, with numbers by hand, and properties of all programs and operands."""
 
 from __future__ import annotations
 

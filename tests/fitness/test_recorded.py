@@ -1,4 +1,4 @@
-"""What traces hold of the sites that were reached becomes matrices over all sites and slots."""
+"""The sparse data of traces as matrices over all sites and slots."""
 
 from math import inf
 

@@ -1,4 +1,4 @@
-"""Strong mutation: distances by hand, trials, the goal, and a record that says what the exported suite kills."""
+"""Strong mutation: distances by hand, trials, the goal, and a record that agrees with the exported suite."""
 
 import ast
 import json

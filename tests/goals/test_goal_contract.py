@@ -1,4 +1,4 @@
-"""Every goal keeps the contract of goals, whoever wrote it."""
+"""The contract of every goal."""
 
 import math
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The goal of a diverse suite: best so far, and rewards that follow the best suite of the moment."""
+"""The goal of a diverse suite: the best value so far, and rewards that follow the current best suite."""
 
 import pickle
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Headroom: the ladder finds known gaps, finds none where there is none, and nobody profits from luck."""
+"""Headroom: the ladder finds known gaps, finds none where there is none, and does not reward luck."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The pages of `docs` that people wrote: their examples run, and what they quote is what fitgym says."""
+"""The hand-written pages of `docs`: their examples run, and their quotations of fitgym are exact."""
 
 from __future__ import annotations
 

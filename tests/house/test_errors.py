@@ -1,4 +1,4 @@
-"""The tree of errors: its shape, its texts, and that errors survive the way between processes."""
+"""The tree of errors: its shape, its texts, and pickling between processes."""
 
 from __future__ import annotations
 

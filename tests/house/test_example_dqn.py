@@ -1,4 +1,4 @@
-"""The example of deep Q-learning: it agrees with Bellman's equation, honours masks, learns, and repeats itself."""
+"""The example of deep Q-learning: Bellman's equation, masks, learning, and reproducibility."""
 
 from __future__ import annotations
 

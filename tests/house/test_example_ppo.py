@@ -1,4 +1,4 @@
-"""The example of PPO in one file: it learns from many episodes at once, and the steps that only begin one do not count."""
+"""The example of PPO in one file: it learns from parallel episodes, and ignores steps that only begin one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Immutable values are shared by copies, and what is marked so cannot be changed."""
+"""Immutable values are shared by copies and cannot be changed."""
 
 from __future__ import annotations
 

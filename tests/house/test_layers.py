@@ -1,4 +1,4 @@
-"""The architecture as a test: who may import whom, and where state and chance may live.
+"""The architecture as a test: allowed imports, and the places for state and randomness.
 
 The rooms are listed below. A file imports from its own room and from rooms that stand before it in the list, and names
 the file that defines what it needs. The checks read the syntax tree of every file, imports inside functions included; the second half of

@@ -1,4 +1,4 @@
-"""The lessons: each has the form of a lesson, solutions apart, and a notebook beside it that is as new as its source.
+"""The lessons: each has the required form, separate solutions, and an up-to-date notebook.
 
 The build of the documentation runs all lessons, with their solutions and tempting answers, and fails if one does not hold.
 The second half of this file plants one violation of each rule of the form and sees to it that it is found.

@@ -1,4 +1,4 @@
-"""What is installed: the packages, the links, the wheel, the version, and how little `import fitgym` loads."""
+"""The installed package: modules, links, the wheel, the version, and the few imports of `import fitgym`."""
 
 from __future__ import annotations
 

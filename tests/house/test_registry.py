@@ -1,4 +1,4 @@
-"""Extensions by file: a folder with files in it is all there is."""
+"""Registries: a file in an extension folder is enough to add an extension."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Branch distance: numbers by hand, and what holds for all operands."""
+"""Branch distance: numbers by hand, and properties of all operands."""
 
 import datetime
 import decimal

@@ -1,4 +1,4 @@
-"""Which factory of probes is in use."""
+"""The choice of the factory of probes."""
 
 from __future__ import annotations
 

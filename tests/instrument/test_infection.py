@@ -1,4 +1,4 @@
-"""What an expression says about its mutants: which of them would have given another result on the same operands."""
+"""Infection: the mutants of an expression that would give another result on the same operands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Real modules with probes behave as without, and what is recorded is what coverage.py measures."""
+"""Real modules behave the same with probes, and the records agree with coverage.py."""
 
 import ast
 import importlib

@@ -1,4 +1,4 @@
-"""The probes in C and in Python: whatever they are called with, they answer, raise, tell and record the same."""
+"""The probes in C and in Python agree on results, exceptions, reports and records for all calls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The probes in C by themselves: what they are, what they refuse, and that they leave nothing behind."""
+"""The probes in C alone: their properties, rejected arguments, and no leaks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The probes in C once more, built so that every bad access to memory and all undefined behaviour ends the process."""
+"""The probes in C, built so that bad memory access and undefined behaviour end the process."""
 
 from __future__ import annotations
 

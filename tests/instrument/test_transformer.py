@@ -1,4 +1,4 @@
-"""Instrumented programs: what each construct records, and that nothing else changes. One row for each construct."""
+"""Instrumented programs: the records of each construct, and unchanged behaviour. One row for each construct."""
 
 import ast
 import contextlib

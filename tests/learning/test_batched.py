@@ -1,4 +1,4 @@
-"""Batched training: an environment that steps many episodes at once is trained on in one process."""
+"""Batched training: an environment that steps many episodes at once trains in one process."""
 
 import json
 

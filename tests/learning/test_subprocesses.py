@@ -1,4 +1,4 @@
-"""Environments in processes of their own step as those of the library, and end when they are closed."""
+"""Environments in separate processes step like the library's, and end when they are closed."""
 
 from __future__ import annotations
 

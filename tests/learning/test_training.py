@@ -1,4 +1,4 @@
-"""Training: an agent learns across subjects, is saved whole or not at all, and can be used afterwards."""
+"""Training: an agent learns across subjects, is saved completely or not at all, and can be used afterwards."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The journal: memory that two processes share and that code under test cannot reach through a descriptor."""
+"""The journal: memory shared by two processes that code under test cannot reach through a descriptor."""
 
 from __future__ import annotations
 

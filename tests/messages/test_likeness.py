@@ -1,4 +1,4 @@
-"""A result that is equal to an earlier one is known without running code of the subject."""
+"""A result equal to an earlier one is recognised without running code of the subject."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a test can assert about a value, and that finding it out runs no code of the subject."""
+"""Assertable facts about a value, found without running code of the subject."""
 
 from __future__ import annotations
 

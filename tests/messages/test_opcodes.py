@@ -1,4 +1,4 @@
-"""Opcodes: an honest pickle passes, and an expensive one is refused before it is read."""
+"""Opcodes: a valid pickle passes, and an expensive one is refused before it is read."""
 
 from __future__ import annotations
 

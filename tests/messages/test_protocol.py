@@ -1,4 +1,4 @@
-"""The wire form: what goes in comes out, and what did not come from a worker is refused."""
+"""The wire format: a round trip preserves messages, and messages from elsewhere are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The list of mutants: tables of tiny programs with everything that is made of them, and what holds for all lists."""
+"""The list of mutants: tables of tiny programs with all of their mutants, and properties of all lists."""
 
 from __future__ import annotations
 

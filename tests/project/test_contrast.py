@@ -1,4 +1,4 @@
-"""Contrasts: where two versions differ, in plain words."""
+"""Contrasts: the differences between two versions, in plain words."""
 
 from __future__ import annotations
 

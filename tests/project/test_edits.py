@@ -1,4 +1,4 @@
-"""Edits: which functions differ between two versions of a source."""
+"""Edits: the functions that differ between two versions of a source."""
 
 from __future__ import annotations
 

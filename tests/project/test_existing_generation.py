@@ -1,4 +1,4 @@
-"""A run with existing tests exports what they lack, and says what they did before."""
+"""A run with existing tests exports only additional coverage, and reports the coverage before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The existing tests of a project run once under probes: what they cover, what they kill, and what can go wrong."""
+"""Existing tests run once under probes: their coverage, their kills, and failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pytest plugin: generated tests are chosen, and their failures explained."""
+"""The pytest plugin: generated tests can be selected, and their failures are explained."""
 
 from __future__ import annotations
 

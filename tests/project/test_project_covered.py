@@ -1,4 +1,4 @@
-"""Coverage of a project: existing tests first, each test apart, whatever the project's configuration says."""
+"""Coverage of a project: existing tests first, each test separately, under any project configuration."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Suites of whole projects: every module once, side by side, and nothing twice."""
+"""Suites of whole projects: every module once, in parallel, without duplicates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The layout of a project: which modules are tested, and where tests belong."""
+"""The layout of a project: the modules to test, and the location of tests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Generated tests of several files pass together: what harms other files is taken out."""
+"""Generated tests of several files pass together: tests that break other files are removed."""
 
 from __future__ import annotations
 

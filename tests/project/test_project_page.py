@@ -1,4 +1,4 @@
-"""The page of a report: it escapes what it shows, says the same again, and works in a browser."""
+"""The page of a report: it escapes its content, is reproducible, and works in a browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The record of a module: its mutants, and why there may be none."""
+"""The record of a module: its mutants, and the reason if there are none."""
 
 from __future__ import annotations
 

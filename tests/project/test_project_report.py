@@ -1,4 +1,4 @@
-"""The report as data: lines, marks, mutants, and what each test adds."""
+"""The report as data: lines, marks, mutants, and the contribution of each test."""
 
 from __future__ import annotations
 

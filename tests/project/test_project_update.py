@@ -1,4 +1,4 @@
-"""Checking and updating generated tests: what changed is shown, what people wrote stays."""
+"""Checking and updating generated tests: changes are shown, and hand-written parts stay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Revisions: what git knows about an earlier version."""
+"""Revisions: git's data about an earlier version."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Syntax colours keep the text and its lines, whatever the text is."""
+"""Syntax highlighting preserves any text and its lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The picture and the panel of an episode: drawn from values written by hand, looked up where they say they drew."""
+"""The picture and the panel of an episode: drawn from hand-written values and checked at known places."""
 
 import io
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""The episode loop: what an actor and hooks are told, and who may end it."""
+"""The episode loop: the calls to an actor and hooks, and the conditions for its end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Evaluation: rows for every cell, the same ones in any number of processes, and failures among them."""
+"""Evaluation: rows for every cell, the same in any number of processes, including failures."""
 
 from __future__ import annotations
 

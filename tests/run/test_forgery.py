@@ -1,4 +1,4 @@
-"""Forgery: change any one field of a true record, and validation notices it."""
+"""Forgery: validation detects a change to any single field of a true record."""
 
 from __future__ import annotations
 

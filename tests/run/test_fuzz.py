@@ -1,4 +1,4 @@
-"""Fuzzing of what users hand in: records, study files and folders of agents are used, or refused in one sentence.
+"""Fuzzing of user input: records, study files and agent folders are accepted, or refused in one sentence.
 
 Each example is a good document with one place changed: replaced by any JSON value, taken out, renamed or nested deeper.
 `make nightly` tries 10,000 of each.

@@ -1,4 +1,4 @@
-"""The main job, end to end: a suite that pytest runs, a record that tells the truth, and repeatable both."""
+"""Generation end to end: a suite that pytest runs and a correct record, both reproducible."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Replaying a record: everything comes out again, and what was tampered with is found."""
+"""Replaying a record: everything is reproduced, and a changed record is detected."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The schema of records: whatever does not fit is one sentence that names the field."""
+"""The schema of records: any mismatch gives one sentence that names the field."""
 
 from __future__ import annotations
 

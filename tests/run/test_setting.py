@@ -1,4 +1,4 @@
-"""Settings: what can be said, what is refused, and how it is written down."""
+"""Settings: valid values, refused values, and their text form."""
 
 from __future__ import annotations
 

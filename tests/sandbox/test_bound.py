@@ -1,4 +1,4 @@
-"""Bound programs end with the process that started them, whatever ends it."""
+"""Bound programs end with the process that started them, however it ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Escapes from the sandbox: each one is tried, from Python and from C, and reaches nothing."""
+"""Escapes from the sandbox: each attempt, from Python and from C, fails."""
 
 from __future__ import annotations
 

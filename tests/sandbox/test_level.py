@@ -1,4 +1,4 @@
-"""Levels of the sandbox: what they mean, and that a lower one than required is refused everywhere."""
+"""Levels of the sandbox: their meaning, and the refusal of a level below the required one."""
 
 from __future__ import annotations
 

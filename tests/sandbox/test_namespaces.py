@@ -1,4 +1,4 @@
-"""Namespaces: one folder can be changed, everything else cannot, and there is no network."""
+"""Namespaces: only one folder can be changed, and there is no network."""
 
 from __future__ import annotations
 

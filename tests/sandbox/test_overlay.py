@@ -1,4 +1,4 @@
-"""The overlay: what a subject writes beside itself stays private, and is found again where it was put."""
+"""The overlay: files that a subject writes beside itself stay private and can be read back."""
 
 from __future__ import annotations
 

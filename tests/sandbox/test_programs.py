@@ -1,4 +1,4 @@
-"""Programs: an import starts those that the user allows, and no others."""
+"""Programs: an import can start only programs that the user allows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sandbox: what it refuses, what it lets through, and that whole programs run inside."""
+"""The sandbox: refused and allowed operations, and whole programs inside it."""
 
 from __future__ import annotations
 

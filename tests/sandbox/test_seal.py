@@ -1,4 +1,4 @@
-"""The seal: what it refuses, what it lets through, and that Python code cannot take it away."""
+"""The seal: refused and allowed operations, and no removal by Python code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The filter of system calls, interpreted here as the kernel does, and installed in processes of their own."""
+"""The filter of system calls, interpreted here as in the kernel, and installed in separate processes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""aDynaMOSA: which heuristic is used when, and what the archive keeps."""
+"""aDynaMOSA: the choice of the heuristic, and of the test cases in the archive."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DynaMOSA: which targets it pursues when."""
+"""DynaMOSA: the targets that it pursues over time."""
 
 from __future__ import annotations
 

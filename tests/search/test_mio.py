@@ -1,4 +1,4 @@
-"""MIO: what is kept for which target, what is chosen, and what goes on."""
+"""MIO: stored test cases per target, sampling, and chains of mutations."""
 
 from __future__ import annotations
 

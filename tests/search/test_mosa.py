@@ -1,4 +1,4 @@
-"""MOSA: what it proposes and who survives, on a factory made of counters."""
+"""MOSA: proposals and survivors, on a factory made of counters."""
 
 from __future__ import annotations
 

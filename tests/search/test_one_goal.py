@@ -1,4 +1,4 @@
-"""OneGoal: one target after another, and what counts as covered."""
+"""OneGoal: one target after another, and the definition of covered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Secondary objectives: every one of them is a cost, and can be exchanged while a search runs."""
+"""Secondary objectives: each is a cost, and can be exchanged during a search."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whole-suite search: what it proposes, what it keeps, on a factory made of counters."""
+"""Whole-suite search: proposals and survivors, on a factory made of counters."""
 
 import numpy as np
 import pytest

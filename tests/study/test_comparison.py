@@ -1,4 +1,4 @@
-"""Comparison: an effect size by hand, intervals that cover what they should, and clear refusals."""
+"""Comparison: an effect size by hand, intervals with the right coverage, and clear errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The leaderboard: valid records only, like with like, the best first."""
+"""The leaderboard: valid records only, comparable settings, the best first."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Null arms: which ones a table lacks, and the best constant of a training split by hand."""
+"""Null arms: those missing from a table, and the best constant of a training split by hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Campaigns: every run exactly once, whatever dies on the way, and the same numbers wherever they are made."""
+"""Campaigns: every run exactly once despite killed processes, and the same numbers on every machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Faults: the list, the version with one fault put back, and whether a suite notices."""
+"""Faults: the list, a version with one fault restored, and whether a suite detects it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Study files: what they ask for, and what is said of a wrong one before anything runs."""
+"""Study files: their meaning, and the errors reported before anything runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A study on a real Ray cluster of two nodes, one of which is lost on the way."""
+"""A study on a real Ray cluster of two nodes that loses one of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report of a study: what it says, that it says the same again, and that it works in a browser."""
+"""The report of a study: its content, its reproducibility, and its behaviour in a browser."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statistics, against numbers worked by hand and published ones."""
+"""Statistics, against numbers by hand and published ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The kinds of trials: what they measure, and that the same run is the same again."""
+"""The kinds of trials: their measurements, and reproducible runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Validation: a record that is true is found true, and one that was touched is not."""
+"""Validation: true records pass, and changed ones fail."""
 
 from __future__ import annotations
 

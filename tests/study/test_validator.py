@@ -1,4 +1,4 @@
-"""The validator: a record that does not end is given up, and the next one is validated."""
+"""The validator gives up a record that does not end, and validates the next one."""
 
 from __future__ import annotations
 

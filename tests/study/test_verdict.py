@@ -1,4 +1,4 @@
-"""The rule for verdicts: an effect is stated when interval and corrected test agree, and never with one seed."""
+"""The rule for verdicts: an effect needs interval and corrected test, and more than one seed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What calling a function can lead to, by the names it mentions."""
+"""The call graph: the functions that a call can reach, by the names that functions mention."""
 
 import ast
 

@@ -1,4 +1,4 @@
-"""Command lines of click are run as their users test them: by the runner, with words."""
+"""Command lines of click run with words, through click's test runner."""
 
 from __future__ import annotations
 

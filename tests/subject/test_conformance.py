@@ -1,4 +1,4 @@
-"""A value conforms to a hint when a type checker would accept it, and in doubt it does."""
+"""A value conforms to a hint if a type checker would accept it, and in case of doubt."""
 
 import abc
 import decimal

@@ -1,4 +1,4 @@
-"""Constants: which literals of the source are kept, and how they are written."""
+"""Constants: the literals of the source that are kept, and their text."""
 
 import ast
 

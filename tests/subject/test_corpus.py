@@ -1,4 +1,4 @@
-"""Corpora: the one that comes with fitgym, lists of one's own, and what is said about mistakes in them."""
+"""Corpora: the built-in one, users' lists, and errors for mistakes in them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a source defines, and which argument goes to which parameter."""
+"""The definitions of a source, and the mapping of arguments to parameters."""
 
 from __future__ import annotations
 

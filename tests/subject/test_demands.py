@@ -1,4 +1,4 @@
-"""Demands: what the use of a parameter says about its type, read from the source and seen at run time."""
+"""Demands: type information from the use of a parameter, in the source and at run time."""
 
 import ast
 import types

@@ -1,4 +1,4 @@
-"""Control dependence: graphs worked out by hand, and what holds for every graph."""
+"""Control dependence: graphs by hand, and properties of all graphs."""
 
 import ast
 import importlib.util

@@ -1,4 +1,4 @@
-"""Hints: what annotations, defaults and values say about types."""
+"""Hints: types from annotations, defaults and values."""
 
 import collections
 import collections.abc

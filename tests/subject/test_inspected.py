@@ -1,4 +1,4 @@
-"""Which parameters a function is prepared to get values for that their annotation forbids."""
+"""Parameters for which a function handles values that their annotation forbids."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Inspection: what is found in an imported module, on tiny programs and on the standard library."""
+"""Inspection: the contents of an imported module, on tiny programs and on the standard library."""
 
 import ast
 import importlib

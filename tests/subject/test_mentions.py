@@ -1,4 +1,4 @@
-"""What examples call."""
+"""The operations that examples call."""
 
 import ast
 

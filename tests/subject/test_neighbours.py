@@ -1,4 +1,4 @@
-"""Which files are the tests and the read-me of a module."""
+"""The tests and the README of a module."""
 
 import pytest
 

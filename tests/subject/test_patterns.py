@@ -1,4 +1,4 @@
-"""Patterns: which regular expressions are found, and whether sampled strings match them."""
+"""Patterns: the regular expressions of a source, and sampled strings that match them."""
 
 import ast
 import random

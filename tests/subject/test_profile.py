@@ -1,4 +1,4 @@
-"""The profile of a program counts what its source says, and nothing runs for it."""
+"""The profile of a program counts properties of its source without running it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finding the subject: where it is, how it is imported, and what is said when it cannot be used."""
+"""Finding the subject: its location, its import, and errors for unusable subjects."""
 
 import ast
 import os

@@ -1,4 +1,4 @@
-"""Tables of literals: the analyses see their first items, and the code is unchanged."""
+"""Tables of literals: analyses read their first items, and the code is unchanged."""
 
 import ast
 

@@ -1,4 +1,4 @@
-"""What a finished test checks and what it is called."""
+"""The assertions and the name of a finished test."""
 
 from __future__ import annotations
 

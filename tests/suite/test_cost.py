@@ -1,4 +1,4 @@
-"""The cost of a suite: time and memory of the tests, and of nothing else."""
+"""The cost of a suite: time and memory of the tests only."""
 
 from __future__ import annotations
 

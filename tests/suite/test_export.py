@@ -1,4 +1,4 @@
-"""The exported file: as text it is compared with a golden one, as a program it runs, and the formatters agree."""
+"""The exported file: compared with a golden text, run as a program, and accepted by formatters."""
 
 from __future__ import annotations
 

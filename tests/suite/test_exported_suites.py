@@ -1,4 +1,4 @@
-"""Suites of real modules as their owner would find them: formatted, named, without a test that checks nothing."""
+"""Suites of real modules meet users' expectations: formatted, well named, with an assertion in each test."""
 
 from __future__ import annotations
 

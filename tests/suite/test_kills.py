@@ -1,4 +1,4 @@
-"""Which assertions kill which mutants, and the fewest of them that kill most."""
+"""The mutants that each assertion kills, and the fewest assertions that kill most."""
 
 from __future__ import annotations
 

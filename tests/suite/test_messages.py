@@ -1,4 +1,4 @@
-"""What of a message a test expects."""
+"""The part of a message that a test expects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Minimisation keeps what is covered and nothing else."""
+"""Minimisation keeps the covered targets and nothing else."""
 
 from __future__ import annotations
 

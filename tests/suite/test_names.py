@@ -1,4 +1,4 @@
-"""What a test is called: the operation, what tells it from its neighbours, and what comes of it."""
+"""Names of tests: the operation, the difference from similar tests, and the outcome."""
 
 from __future__ import annotations
 

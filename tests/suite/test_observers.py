@@ -1,4 +1,4 @@
-"""What properties and `str` of an object say where it stores nothing that can be read."""
+"""Properties and `str` of objects without readable attributes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Places: a suite says where its subject is only if neither Python nor pytest finds it by itself."""
+"""Places: a suite gives the location of its subject only if neither Python nor pytest finds it."""
 
 from __future__ import annotations
 

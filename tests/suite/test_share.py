@@ -1,4 +1,4 @@
-"""Finishing has a share of the run, counted in work where the suite must not depend on the clock."""
+"""Finishing has a share of the run, counted in work if the suite must not depend on the clock."""
 
 from __future__ import annotations
 

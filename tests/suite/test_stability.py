@@ -1,4 +1,4 @@
-"""Tests that do not behave the same every time are weakened or dropped, and what is left is measured."""
+"""Unstable tests are weakened or dropped, and the rest is measured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Finishing with a real worker: random tests become a suite that passes as a file and covers what they covered."""
+"""Finishing with a real worker: random tests become a passing suite with the same coverage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Suite files: tests of fitgym are told from those of people, and nothing that a person wrote is lost."""
+"""Suite files: generated and hand-written tests are distinguished, and no hand-written text is lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Source: test cases as readable Python that means the same and needs no formatting."""
+"""Source: test cases as readable Python with the same meaning that needs no formatting."""
 
 from __future__ import annotations
 

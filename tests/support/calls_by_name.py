@@ -1,4 +1,4 @@
-"""Test cases of an executor, made from the names of operations."""
+"""Makes test cases of an executor from the names of operations."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ __all__ = ["Calls"]
 
 
 class Calls:
-    """Builds test cases of one executor by the names of operations."""
+    """Builds test cases of one executor from the names of operations."""
 
     def __init__(self, executor: Executor) -> None:
         self.ids = {o.name: o.id for o in executor.subject.operations}
         self.table = StatementTable()
 
     def __call__(self, *steps: tuple[object, ...]) -> TestCase:
-        """One statement for each `(name, *arguments)`; methods act on the first statement's result."""
+        """Return one statement for each `(name, *arguments)`; methods act on the first statement's result."""
         statements = []
         for name, *arguments in steps:
             receiver = 0 if "." in str(name) else -1

@@ -1,4 +1,4 @@
-"""What the tests of the factory share: what makes a test case valid, and feedback and traces written by hand."""
+"""Shared by the tests of the factory: a validity check of test cases, and hand-written outcomes and traces."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SUBJECT = build()
 
 
 def problems(statements: Sequence[Statement], subject: Subject = SUBJECT, longest: int = 40) -> list[str]:
-    """What is wrong with a test case; empty for a valid one."""
+    """Return the errors of a test case; empty for a valid one."""
     found = [] if 0 < len(statements) <= longest else [f"length {len(statements)}"]
     if not any(subject.operations[one.operation].under_test for one in statements):
         found.append("nothing under test")
@@ -34,7 +34,7 @@ def problems(statements: Sequence[Statement], subject: Subject = SUBJECT, longes
 
 
 def unbound(operation: Operation, statement: Statement) -> list[str]:
-    """What keeps the arguments from being bound to the parameters, by the rules of the language reference."""
+    """Return why the arguments cannot be bound to the parameters, by the rules of the language reference."""
     found = []
     positional = [p for p in operation.parameters if p.kind in ("positional_only", "positional_or_keyword")]
     kinds = {parameter.kind for parameter in operation.parameters}

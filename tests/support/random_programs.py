@@ -1,4 +1,4 @@
-"""Random small programs: one function of two integers that always comes to an end, whatever mutant is put in."""
+"""Random small programs: one function of two integers that terminates with every mutant."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 
 
 def random_program(seed: int) -> str:
-    """The source of a module with a function `f(a, b)`, the same for each seed.
+    """Return the source of a module with a function `f(a, b)`, the same for each seed.
 
-    It has assignments, choices, loops of three rounds at most and exceptions, of its own and of division by zero; its
-    results are integers, booleans, strings and tuples.
+    It has assignments, choices, loops of at most three rounds, and exceptions, both its own and from division by zero.
+    Its results are integers, booleans, strings and tuples.
     """
     return _Writer(random.Random(seed)).program()
 
@@ -64,7 +64,7 @@ class _Writer:
                 return [f"{indent}if {self._condition(1)}:", f"{indent}    return {self._number(1)}"]
 
     def _sign(self) -> str:
-        return self._rng.choice(_ARITHMETIC[self._in_loop :])  # a product in a loop grows beyond all bounds
+        return self._rng.choice(_ARITHMETIC[self._in_loop :])  # no product in a loop, where it would grow without bound
 
     def _number(self, depth: int) -> str:
         kind = self._rng.choice(("name", "name", "constant", "binary", "binary", "sign", "choice"))

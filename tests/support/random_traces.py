@@ -1,4 +1,4 @@
-"""A small subject, and random traces of it for properties of whatever measures traces."""
+"""A small subject and random traces of it, for properties of everything that measures traces."""
 
 from array import array
 from math import inf
@@ -16,7 +16,7 @@ __all__ = ["SITES", "SUBJECT", "traces"]
 INT = Hint("class", "builtins.int")
 
 # f: entry 1, x < 3 is 2, the block behind it 3, `for` is 4, its body 5, the end 6; g: entry 7, the condition 8.
-# Of the sites of infection only `z` in line 5 is there, 9, and its `+`, 10.
+# The only sites of infection are `z` in line 5, which is 9, and its `+`, which is 10.
 SOURCE = """\
 def f(x: int) -> int:
     if x < 3:
@@ -97,7 +97,7 @@ VALUES = (-2, 0, 5, 1.5, "", "x", None, True)
 
 @st.composite
 def traces(draw):
-    """A trace as the recorder could have written it: exactly one outcome at every execution of a decision."""
+    """Return a trace as the recorder could have written it: exactly one outcome per execution of a decision."""
     counts = [draw(st.integers(0, 3)) for _ in SITES]
     distances = [inf] * SUBJECT.n_slots
     for site in SITES:

@@ -1,4 +1,4 @@
-"""Settings of a Ray cluster that lives as long as a test."""
+"""Settings of a Ray cluster for one test."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ PYTEST = '[tool.pytest.ini_options]\ntestpaths = ["tests"]\n'
 
 
 def make(folder: Path, **files: str) -> Path:
-    """A project in a folder; keywords are files with their text, `__` for a slash and the last `_` for the dot."""
+    """Write a project to a folder. Keywords are files and their text: `__` is a slash, the last `_` is the dot."""
     wanted = {
         "pyproject.toml": PYTEST,
         "src/shop/__init__.py": "",

@@ -53,7 +53,7 @@ BOOK, SHELF, ADD, FIND, ROOM, LEN, ITEM, TITLES, THICKNESS, SUMMARY, FETCH, SET_
 def subject_of(
     operations: tuple[Operation, ...], module: str, folder: Path, class_name: str = "", classes: tuple[str, ...] = ()
 ) -> Subject:
-    """A subject that knows its operations and nothing of its code."""
+    """Return a subject with operations but without information about its code."""
     reference = Reference(module, module, str(folder / f"{module}.py"), class_name, (str(folder),))
     known = {f"{module}.{name}": Class(f"{module}.{name}", module, name) for name in classes}
     return Subject(reference, "", (), (), (), (), operations, known)
@@ -63,7 +63,7 @@ SUBJECT = subject_of(OPERATIONS, MODULE, GOLDEN, classes=("Book", "Shelf", "Genr
 
 
 def observed(statements: Sequence[Statement], subject: Subject = SUBJECT) -> Observed:
-    """What a worker would observe: the statements are written as Python and executed one by one."""
+    """Return what a worker would observe: statements are written as Python and executed one by one."""
     rendered = render(statements, subject, named=range(len(statements)))
     space: dict[str, Any] = {}
     folder = subject.reference.search_path[0]
@@ -84,7 +84,7 @@ def observed(statements: Sequence[Statement], subject: Subject = SUBJECT) -> Obs
 
 
 def text(value: object) -> Literal:
-    """A literal from its value."""
+    """Return a literal for a value."""
     return Literal(repr(value))
 
 
@@ -122,7 +122,7 @@ SUITE: tuple[tuple[Statement, ...], ...] = (
 
 
 def finished(suite: Sequence[Sequence[Statement]] = SUITE, subject: Subject = SUBJECT) -> list[FinishedTest]:
-    """The tests with assertions and names."""
+    """Return the tests with assertions and names."""
     seen = [[observed(test, subject)] for test in suite]
     before = [observed(test[:-1], subject) for test in suite]
     return [test for test in finished_tests(suite, seen, subject, before) if test is not None]

@@ -1,7 +1,7 @@
-"""A small subject, described by hand, with one operation of every kind and parameters of every kind.
+"""A small subject, described by hand, with one operation and one parameter of every kind.
 
-Nothing here is imported by the test cases made from it: the tests of this room look at statements and text only, except
-where they run what the exporter would write; then `SOURCE` is executed as the module `shop`.
+The test cases made from it import nothing. These tests look at statements and text only, except where they run the
+exporter's text; then `SOURCE` is executed as the module `shop`.
 """
 
 from __future__ import annotations
@@ -106,12 +106,12 @@ DEFAULT = Version()
 
 
 def positional(name: str, hint: Hint = ANY, required: bool = True) -> Parameter:
-    """A parameter that can be given by position or by keyword."""
+    """Return a parameter that accepts a positional or keyword argument."""
     return Parameter(name, "positional_or_keyword", hint, required)
 
 
 def build(**changes: Any) -> Subject:
-    """The subject; `changes` replace fields of it."""
+    """Return the subject; `changes` replace its fields."""
     made: list[Operation] = []
 
     def operation(kind: Any, name: str, *parameters: Parameter, module: str = "shop", **more: Any) -> None:
@@ -256,6 +256,6 @@ def build(**changes: Any) -> Subject:
 
 
 def operation_named(subject: Subject, name: str) -> Operation:
-    """The operation with this qualified name."""
+    """Return the operation with this qualified name."""
     (found,) = (operation for operation in subject.operations if operation.name == name)
     return found

@@ -1,4 +1,4 @@
-"""Traces written by hand: from a number for each site and slot to what was reached only, and back."""
+"""Hand-written traces: convert a number per site and slot to the sparse form of a trace, and back."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ __all__ = ["counted", "dense", "reached", "trace_by_hand"]
 
 
 def reached(counts: Sequence[int], distances: Sequence[float] = (), sites: Sequence[Site] = ()) -> Reached:
-    """The sites with a count above zero, their counts, and the distances of their slots; without `sites` there are none."""
+    """Return the sites with a count above zero, their counts and the distances of their slots.
+
+    Without `sites` there are no distances.
+    """
     found = [number for number, count in enumerate(counts) if count > 0]
     slots = [site.slot + k for site in sites if counts[site.id] > 0 for k in range(site.width)]
     return (
@@ -32,17 +35,17 @@ def trace_by_hand(
     direct: bool = False,
     **fields: Any,
 ) -> Trace:
-    """A trace of code that reached each site so often; `direct`: all of it was called directly."""
+    """Return a trace that reached each site so often; `direct` makes all calls direct."""
     recorded = reached(counts, distances, sites)
     return Trace(recorded, recorded if direct else None, **fields)
 
 
 def counted(trace: Trace, *, direct: bool = False) -> dict[int, int]:
-    """How often each site was reached, of those that were."""
+    """Return how often each reached site was reached."""
     sites, counts, _ = (trace.direct if direct else trace.reached) or (b"", b"", b"")
     return dict(zip(array("I", sites), array("I", counts), strict=True))
 
 
 def dense(trace: Trace, subject: Subject) -> tuple[list[int], list[float]]:
-    """The count of each site and the distance of each slot."""
+    """Return the count of each site and the distance of each slot."""
     return recorded_counts(subject, [trace])[0].tolist(), recorded_distances(subject, [trace])[0].tolist()

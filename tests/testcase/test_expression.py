@@ -1,4 +1,4 @@
-"""Expressions: immutable, comparable by what they would evaluate to, closed under moving."""
+"""Expressions: immutable, compared by the value that they evaluate to, and closed under moving."""
 
 from __future__ import annotations
 

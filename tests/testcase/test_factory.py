@@ -1,4 +1,4 @@
-"""The factory: every test case it makes is valid, and what it learns changes what it makes."""
+"""The factory: every test case is valid, and its experience changes new test cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mixtures and recent things: what experience makes more and less likely."""
+"""Mixtures and recent things: the effect of experience on probabilities."""
 
 from __future__ import annotations
 

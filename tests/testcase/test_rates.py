@@ -1,4 +1,4 @@
-"""Rates: exchanged in a running search, they act as if they had been there from the start."""
+"""Rates exchanged during a search act as if they had been set from the start."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Results: answers are kept, and none of them is out of date when something is learnt."""
+"""Results: cached answers are never out of date after learning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Examples as statements of test cases, and what the search does with them."""
+"""Examples as statements of test cases, and their use by the search."""
 
 import ast
 import copy

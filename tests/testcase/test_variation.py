@@ -1,4 +1,4 @@
-"""Variation: mutants and offspring are valid, change what they should, and keep what they should."""
+"""Variation: mutants and offspring are valid, and change only the intended parts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The check of agents: ours pass it, and each kind of carelessness is found."""
+"""The check of agents: fitgym's pass, and each kind of error is found."""
 
 from __future__ import annotations
 

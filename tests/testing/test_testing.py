@@ -1,4 +1,4 @@
-"""The strict check of environments: ours pass it, and each kind of carelessness is found."""
+"""The strict check of environments: fitgym's pass, and each kind of error is found."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Mutants in a running process do what separately mutated files do, and leave nothing behind."""
+"""Mutants in a running process behave like separately mutated files, and leave no traces."""
 
 import ast
 import re

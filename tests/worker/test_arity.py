@@ -1,4 +1,4 @@
-"""An arity says which calls fail before anything of the function runs."""
+"""An arity predicts which calls fail before the function runs."""
 
 import inspect
 

@@ -1,4 +1,4 @@
-"""The seal of a batch holds exactly as long as nothing of what was recorded has changed."""
+"""The seal of a batch holds exactly as long as the recorded data is unchanged."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks decide as the assertions of exported tests do."""
+"""Checks decide like the assertions of exported tests."""
 
 import math
 from collections import OrderedDict, deque

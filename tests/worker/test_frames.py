@@ -1,4 +1,4 @@
-"""Mutated messages: the parent reads them or refuses them, and nothing else."""
+"""Mutated messages: the parent reads or refuses them, without side effects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Leaks: every way to change the state of a module is found, and put back exactly or not at all."""
+"""Leaks: every change to the state of a module is found, and restored exactly or not at all."""
 
 from __future__ import annotations
 

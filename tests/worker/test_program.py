@@ -1,4 +1,4 @@
-"""Programs: every kind of statement does what the same line of Python would do, and exceptions are told apart."""
+"""Programs: every statement does the same as its line of Python, and exceptions are distinguished."""
 
 from __future__ import annotations
 

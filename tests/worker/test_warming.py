@@ -1,4 +1,4 @@
-"""Warm state: what test cases import is there for the next ones, and what they change is put back at once."""
+"""Warm state: imports of test cases stay for the next ones, and their changes are undone."""
 
 from __future__ import annotations
 
