@@ -95,7 +95,7 @@ def test_an_option_is_given_once(arguments: list[str], message: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["-o", "render_mode=human"], "'render_mode' is no option of an environment"),
+        (["-o", "render_mode=human"], "'render_mode' is not an option of an environment"),
         (["-o", "executor=1"], "--option executor is given in another way too: use --executor alone"),
         (["--actions", "[]"], "the list of actions is empty"),
         (["--records", "."], "'.' is a folder, expected the name of a file"),
@@ -115,5 +115,5 @@ def test_what_makes_no_sense_is_refused_before_anything_runs(
 def test_where_a_command_has_no_executor_of_its_own_that_of_the_environment_is_no_option(tmp_path: Path) -> None:
     arguments = [sys.executable, "-m", "fitgym", "generate", "colorsys", "-o", "executor=1"]
     done = subprocess.run(arguments, capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 2 and "'executor' is no option of an environment" in done.stderr, done.stderr
+    assert done.returncode == 2 and "'executor' is not an option of an environment" in done.stderr, done.stderr
     assert len(done.stderr.strip().splitlines()) == 1 and list(tmp_path.iterdir()) == []
