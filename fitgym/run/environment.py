@@ -74,7 +74,7 @@ def make(setting: Setting, *, executor: Executor | None = None, render_mode: str
     options = {**_as_trained(setting).options}
     for name in ("subject", "budget", "render_mode", "executor"):
         if name in options:
-            raise InputError(f"'{name}' is not an option of an environment: set the attribute of the setting instead")
+            raise InputError(f"'{name}' is not an option of an environment: remove it from the options")
     if setting.budget:
         options["budget"] = setting.budget if Budget.parse(setting.budget).deterministic else None
     if setting.subject and not has_subject(setting.env):

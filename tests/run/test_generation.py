@@ -168,7 +168,7 @@ def test_same_seed_same_bytes_in_two_processes_with_different_hash_seeds(tmp_pat
         ({"subject": "no_such_thing"}, SubjectError, "no_such_thing"),
         ({"goal": "coverag"}, UnknownName, "no goal named 'coverag'; did you mean 'coverage'"),
         ({"agent": "usb"}, UnknownName, "no agent named 'usb'; did you mean 'ucb'"),
-        ({"agent": "fixed:brunch"}, InputError, "'brunch' is not one of its fitness functions"),
+        ({"agent": "fixed:brunch"}, InputError, "there is no fitness function 'brunch'"),
         ({"search": "whole"}, UnknownName, "no search algorithm named 'whole'"),
         ({"budget": "soon"}, BudgetError, "budget 'soon' cannot be read"),
     ],
