@@ -359,7 +359,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--set", default="core", help="set of subjects in subjects.toml")
     parser.add_argument("--only", nargs="*", default=[], help="parts of names of subjects")
     parser.add_argument("--questions", nargs="+", choices=QUESTIONS, default=list(QUESTIONS), metavar="NAME")
-    parser.add_argument("--contestants", nargs="+", metavar="NAME", help="only these questions")
+    parser.add_argument("--contestants", nargs="+", metavar="NAME", help="only these contestants of the questions")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--budget", default="5000x")
     parser.add_argument("--population", type=int, default=50)

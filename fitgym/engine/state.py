@@ -39,7 +39,7 @@ _TRIES = 20  # random test cases that are made to check whether any is possible
 class State:
     """The data of a search before its first generation.
 
-    Only the classes of this folder read it. Everyone else asks `fitgym.engine.queries.Queries`.
+    Only the classes of this folder read it. All other code uses `fitgym.engine.queries.Queries`.
 
     Args:
         executor, variants, seed, budget, rates, existing: see `fitgym.engine.engine.Engine`.
