@@ -45,7 +45,7 @@ from fitgym.subject.subject import Reference
 BROKEN = 9  # see plugins/mutated.py
 LEAST_S, TIMES = 10.0, 5.0  # limit of a run: TIMES the slowest unchanged run, at least LEAST_S
 LEAST_CPU_S = 3.0  # in a fork the limit is processor time, at least this
-WAITING = 10.0  # wall-clock limit of a fork, as a multiple of its processor time
+WAITING = 10.0  # wall-clock limit of a fork, as a multiple of its processor-time limit
 AGAIN = 12  # repeated runs of a mutant whose record disagrees
 BASELINES = 3
 

@@ -2,8 +2,7 @@
 """Which search covers more? Repeats the papers' comparisons on these subjects, beside the reported results.
 
     python benchmarks/search_table.py --install results/subjects --jobs 2
-    python benchmarks/search_table.py --subjects results/subjects --questions family --set large --seeds 5 --budget
-    20000x
+    python benchmarks/search_table.py --subjects results/subjects --questions family --set large --budget 20000x
     python benchmarks/search_table.py --questions "numeric as published" --seeds 100 --jobs 2
     python benchmarks/search_table.py --subjects results/subjects --seeds 0
 

@@ -259,7 +259,7 @@ class Engine(Workbench):
             if state.generation % _SWEEP == 0:
                 self._sweep()
 
-    # ------------------------------------------------------------------ parts, for tests and callers that drive the engine
+    # ------------------------------------------------------------------ parts, for tests and for driving the engine
 
     @property
     def executor(self) -> Executor:
