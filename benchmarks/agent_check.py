@@ -3,7 +3,6 @@
 
     python benchmarks/agent_check.py
     python benchmarks/agent_check.py --agents ucb pretrained --envs Toy-v0 ExceptionDiscovery-v0 --subject textwrap
-    --jobs 2
 
 README.md in this folder explains the columns.
 """

@@ -48,7 +48,7 @@ SUBJECTS = {
     "diversity": "stdlib-v1:test",
     "strong_mutation": "stdlib-v1:test",
 }
-"""Modules by goal. The budget does not find everything on them that more executions find."""
+"""Modules by goal, chosen so that more executions than the budget would find more."""
 
 REWARD = str(defaults(SearchOptions)["reward"])
 

@@ -30,7 +30,7 @@ from fitgym.study.verdict import Judged, Verdict, judge
 from fitgym.suite.text.export import write
 
 SIZES = (1, 2, 3, 4, 5, *range(10, 101, 10))
-"""z, the number of targets. Infeasible targets are added to ten with a gradient; no other problem mixes kinds."""
+"""z, the number of targets. Infeasible targets are added to ten targets with a gradient."""
 
 SEARCHES = {
     "MIO": "mio:population=1",

@@ -2,8 +2,7 @@
 """Branch coverage on one module from each of 50 packages that were not used in development.
 
     python benchmarks/blind_modules.py --install results/blind --budget 20s
-    python benchmarks/blind_modules.py --packages results/blind --budget 5000x --jobs 2 --table
-    benchmarks/modules/blind.md
+    python benchmarks/blind_modules.py --packages results/blind --budget 5000x --table benchmarks/modules/blind.md
 
 A seed draws the modules: one per package that has enough statements, is no test and can be imported by a plain
 interpreter. coverage.py measures the exported file in a fresh interpreter. Rows are stored in a file, so an interrupted

@@ -136,7 +136,7 @@ def measure(subject: Subject, options: argparse.Namespace) -> Row:
 
 
 def run_to_limit(command: list[str], env: dict[str, str], cwd: Path, output: Path, limit: float, row: Row) -> None:
-    """Run with output to files; at the limit the process is killed, which is a finding."""
+    """Run a command with output to files; killing it at the limit is a finding."""
     with open(output / "stdout.txt", "wb") as out, open(output / "stderr.txt", "wb") as err:
         process = subprocess.Popen(command, env=env, cwd=cwd, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
         try:

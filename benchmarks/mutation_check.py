@@ -45,7 +45,7 @@ from fitgym.subject.subject import Reference
 BROKEN = 9  # see plugins/mutated.py
 LEAST_S, TIMES = 10.0, 5.0  # limit of a run: TIMES the slowest unchanged run, at least LEAST_S
 LEAST_CPU_S = 3.0  # in a fork the limit is processor time, at least this
-WAITING = 10.0  # wall-clock limit of a fork, as a multiple of its processor time
+WAITING = 10.0  # wall-clock limit of a fork, as a multiple of its processor-time limit
 AGAIN = 12  # repeated runs of a mutant whose record disagrees
 BASELINES = 3
 
@@ -128,7 +128,7 @@ class Score:
         return self.seconds / max(1, len(self.results))
 
     def as_dict(self) -> dict[str, Any]:
-        """JSON-ready."""
+        """Return a JSON-ready form."""
         return {
             "by": self.by,
             "total": self.total,
@@ -222,12 +222,12 @@ class Check:
         return copy / Path(self.reference.path).relative_to(self.root)
 
     def arguments(self) -> list[str]:
-        """Return the command with which pytest runs the suite until the first failure."""
+        """Return the arguments with which pytest runs the suite until the first failure."""
         options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "mutated", "--tb=no", "--assert=plain"]
         return [*options, "--rootdir", str(self.suite.parent), str(self.suite)]
 
     def command(self) -> list[str]:
-        """Does so."""
+        """Return the command that runs the suite with these arguments."""
         return [sys.executable, "-m", "pytest", *self.arguments()]
 
     def env_of(self, copy: Path) -> dict[str, str]:

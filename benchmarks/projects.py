@@ -89,7 +89,7 @@ def unpacked(package: str, folder: Path) -> Path:
 
 
 def git(root: Path, *arguments: str) -> str:
-    """What git says."""
+    """Run git and return its output."""
     return subprocess.run(["git", *arguments], cwd=root, check=True, capture_output=True, text=True).stdout
 
 

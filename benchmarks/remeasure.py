@@ -18,8 +18,8 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 
-# A clean measurement starts after pytest is loaded and loads the subject anew. So neither pytest's own use of the subject
-# counts nor any import before coverage.py started.
+# A clean measurement starts after pytest is loaded and loads the subject anew. So neither pytest's own use of the
+# subject counts nor any import before coverage.py started.
 CLEAN = """
 import sys
 import pytest

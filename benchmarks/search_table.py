@@ -2,8 +2,7 @@
 """Which search covers more? Repeats the papers' comparisons on these subjects, beside the reported results.
 
     python benchmarks/search_table.py --install results/subjects --jobs 2
-    python benchmarks/search_table.py --subjects results/subjects --questions family --set large --seeds 5 --budget
-    20000x
+    python benchmarks/search_table.py --subjects results/subjects --questions family --set large --budget 20000x
     python benchmarks/search_table.py --questions "numeric as published" --seeds 100 --jobs 2
     python benchmarks/search_table.py --subjects results/subjects --seeds 0
 
@@ -359,7 +358,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--set", default="core", help="set of subjects in subjects.toml")
     parser.add_argument("--only", nargs="*", default=[], help="parts of names of subjects")
     parser.add_argument("--questions", nargs="+", choices=QUESTIONS, default=list(QUESTIONS), metavar="NAME")
-    parser.add_argument("--contestants", nargs="+", metavar="NAME", help="only these questions")
+    parser.add_argument("--contestants", nargs="+", metavar="NAME", help="only these contestants of the questions")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--budget", default="5000x")
     parser.add_argument("--population", type=int, default=50)

@@ -143,7 +143,7 @@ def score(model: ActorCritic, options: argparse.Namespace, *, blank: bool) -> fl
 
 
 def main() -> int:
-    """Train and judge."""
+    """Train and evaluate."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--env-id", default="fitgym/Landscapes-v0")
     parser.add_argument("--num-envs", type=int, default=64)

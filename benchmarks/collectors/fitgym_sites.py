@@ -14,7 +14,12 @@ __all__ = ["collect", "version"]
 
 
 class _Probed(Collected):
-    """Args: the module, and what is to be recorded beyond counts and distances."""
+    """A module with fitgym's probes.
+
+    Args:
+        module: the module.
+        needs: what is recorded beyond counts and distances.
+    """
 
     def __init__(self, module: str, needs: frozenset[str]) -> None:
         source, file = source_of(module)

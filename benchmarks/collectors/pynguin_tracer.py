@@ -48,5 +48,5 @@ def collect(module: str, options: dict[str, str]) -> Collected:
 
 
 def version() -> str:
-    """Of Pynguin."""
+    """Return the version of Pynguin."""
     return str(__version__)

@@ -29,10 +29,10 @@ class _Probed(Collected):
 
 
 def collect(module: str, options: dict[str, str]) -> Collected:
-    """An instrumented copy."""
+    """Return an instrumented copy."""
     return _Probed(module)
 
 
 def version() -> str:
-    """Of SlipCover."""
+    """Return the version of SlipCover."""
     return str(slipcover.__version__)

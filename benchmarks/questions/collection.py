@@ -109,7 +109,7 @@ class Collector:
         return answer
 
     def close(self) -> None:
-        """End it."""
+        """End the process."""
         self._process.communicate()
 
 

@@ -1,4 +1,4 @@
-"""Calls of benchmarks/bundled/numeric.py; see `workload.py` for the form."""
+"""Calls of benchmarks/bundled/numeric.py; see `workload.py` for the format."""
 
 PARTS = {
     "numeric": r"""

@@ -1,4 +1,4 @@
-"""Calls of packaging; see `workload.py` for the form."""
+"""Calls of packaging; see `workload.py` for the format."""
 
 PARTS = {
     "packaging.version": r"""

@@ -1,4 +1,4 @@
-"""Calls of semver; see `workload.py` for the form."""
+"""Calls of semver; see `workload.py` for the format."""
 
 PARTS = {
     "semver.version": r"""

@@ -1,4 +1,4 @@
-"""Calls of sortedcontainers; see `workload.py` for the form."""
+"""Calls of sortedcontainers; see `workload.py` for the format."""
 
 PARTS = {
     "sortedcontainers.sortedlist": r"""

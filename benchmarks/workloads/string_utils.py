@@ -1,4 +1,4 @@
-"""Calls of python-string-utils; see `workload.py` for the form."""
+"""Calls of python-string-utils; see `workload.py` for the format."""
 
 PARTS = {
     "string_utils.validation": r"""

@@ -1,4 +1,4 @@
-"""Calls of tomli; see `workload.py` for the form."""
+"""Calls of tomli; see `workload.py` for the format."""
 
 PARTS = {
     "tomli._parser": r"""

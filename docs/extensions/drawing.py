@@ -52,10 +52,10 @@ def line(points: Iterable[tuple[float, float]], colour: str, width: float = 1.0)
 
 
 def circle(x: float, y: float, radius: float, colour: str) -> str:
-    """A filled circle."""
+    """Return a filled circle."""
     return f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" fill="var(--{colour})"/>'
 
 
 def rect(x: float, y: float, width: float, height: float, colour: str) -> str:
-    """A filled rectangle."""
+    """Return a filled rectangle."""
     return f'<rect x="{x:.1f}" y="{y:.1f}" width="{width:.1f}" height="{height:.1f}" fill="var(--{colour})"/>'

@@ -1,4 +1,4 @@
-"""Cost: the effort that one set of fitness functions took."""
+"""Cost: the time and executions spent under one set of fitness functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The engine: asks the search, executes, measures, archives and tells. One `step` is one generation.
+"""The engine: in each `step` (one generation) it asks the search, executes, measures, archives and tells.
 
 The fitness functions that guide the search can be exchanged between two generations. If they are declared as `usable`,
 the exchange executes nothing: what they need is recorded from the start.
@@ -259,7 +259,7 @@ class Engine(Workbench):
             if state.generation % _SWEEP == 0:
                 self._sweep()
 
-    # ------------------------------------------------------------------ parts, for tests and callers that drive the engine
+    # ------------------------------------------------------------------ parts, for tests and for driving the engine
 
     @property
     def executor(self) -> Executor:

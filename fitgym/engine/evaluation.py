@@ -62,7 +62,7 @@ class ActiveEvaluation:
         return self._state.secondary.of_suites(individuals, self._state.measurements.trace)
 
     def proxies(self, testcases: Sequence[TestCase]) -> NDArray[np.float64]:
-        """Performance proxies of executed test cases, `(len(testcases), 7)`; see `fitgym.evolution.proxies`."""
+        """Return performance proxies of executed test cases, `(len(testcases), 7)`; see `fitgym.evolution.proxies`."""
         state = self._state
         return state.proxies.of(testcases, list(map(state.measurements.trace, testcases)))
 

@@ -60,18 +60,21 @@ class Queries(ActiveEvaluation):
 
     @property
     def late(self) -> bool:
-        """The deadline has passed."""
+        """Whether the deadline has passed."""
         deadline = self._state.executor.deadline
         return deadline is not None and time.monotonic() >= deadline
 
     @property
     def over(self) -> bool:
-        """The budget is used up, the deadline has passed, or the search is `stuck`."""
+        """Whether the budget is used up, the deadline has passed, or the search is `stuck`."""
         return self.spent >= 1.0 or self.late or self.stuck
 
     @property
     def stuck(self) -> bool:
-        """A budget of executions cannot be used up: the last `MOST_IDLE` generations proposed nothing new."""
+        """Whether the last `MOST_IDLE` generations proposed nothing new.
+
+        Then a budget of executions cannot be used up.
+        """
         state = self._state
         return state.idle >= MOST_IDLE and state.budget is not None and state.budget.unit == "x"
 
@@ -120,7 +123,7 @@ class Queries(ActiveEvaluation):
 
     @property
     def uses_archive(self) -> bool:
-        """Covered targets leave the fitness, because the algorithm works with the archive."""
+        """Whether covered targets leave the fitness, because the algorithm works with the archive."""
         return self._state.search.uses_archive
 
     @property
@@ -172,7 +175,7 @@ class Queries(ActiveEvaluation):
 
     @property
     def existing(self) -> Existing | None:
-        """What existing tests do; None without existing tests."""
+        """The results of existing tests; None without existing tests."""
         return self._state.existing
 
     @property

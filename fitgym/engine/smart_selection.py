@@ -23,8 +23,7 @@ EIGHT = (
     "exception",
     "output",
 )
-"""The criteria of the paper: branch, direct branch, line, weak mutation, top-level method, the same without exception,
-exception, output."""
+"""The eight criteria of the paper."""
 
 GROUPS: tuple[tuple[str, ...], ...] = (
     ("direct_branch", "branch", "line", "weak_mutation"),

@@ -39,7 +39,7 @@ _TRIES = 20  # random test cases that are made to check whether any is possible
 class State:
     """The data of a search before its first generation.
 
-    Only the classes of this folder read it. Everyone else asks `fitgym.engine.queries.Queries`.
+    Only the classes of this folder read it. All other code uses `fitgym.engine.queries.Queries`.
 
     Args:
         executor, variants, seed, budget, rates, existing: see `fitgym.engine.engine.Engine`.
@@ -79,12 +79,12 @@ class State:
         began: start of the search, on the clock `time.monotonic`.
         generation: number of generations so far.
         executions: number of executed test cases so far.
-        idle: number of generations in a row that executed nothing, because what they proposed is known.
+        idle: number of generations in a row that executed nothing, because all proposed test cases are known.
         chunk: number of test cases that run between two looks at the clock, if there is a deadline.
         required_mutants: by fitness function, the only mutants that test cases still run on; empty during the search.
         ill_typed: class and function of exceptions that ill-typed arguments caused, in order.
         saved: saved populations by key.
-        births: the generation in which the test cases of each living individual came together.
+        births: the generation in which the test cases of each individual of a population came together.
         stopwatch: seconds by stage.
         costs: cost of each set of active functions.
     """

@@ -35,7 +35,7 @@ class Workbench(Queries):
 
     @property
     def budget(self) -> Budget | None:
-        """The budget of the search; None without one, and when the suite is being finished."""
+        """The budget of the search; None without a budget, and while the suite is finished."""
         return self._state.budget
 
     @budget.setter

@@ -25,8 +25,7 @@ class Line(Fitness):
     ... It ran its line x if c exceeds the number of l_i < x. Otherwise the distance of a trace to the line is
 
         f(t, x) = 1                               if the block ran, or a decision that it depends on took its outcome,
-        and
-                                                  an exception interrupted it
+                                                  and an exception interrupted it
                 = 1 + min of A(t, b) + nu(d(t, b))  over the branches b that the block is control dependent on
 
     If the line belongs to several blocks, the least of these counts. The value of a suite T is

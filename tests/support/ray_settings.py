@@ -12,4 +12,4 @@ QUICK = {
     "RAY_health_check_timeout_ms": "2000",
     "RAY_health_check_failure_threshold": "2",
 }
-"""No token, no statistics, and a lost node is noticed within seconds."""
+"""Use no token and no statistics, and detect a lost node within seconds."""

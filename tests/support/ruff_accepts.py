@@ -1,4 +1,4 @@
-"""Whether ruff accepts what fitgym wrote."""
+"""Checks that ruff accepts fitgym's output."""
 
 from __future__ import annotations
 
