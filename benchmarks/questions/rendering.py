@@ -37,7 +37,7 @@ def drawn(name: str, subject: str, seed: int, steps: int) -> dict[str, Any]:
             over = env.step(env.action_space.sample())[2]
             if subject:
                 started = time.process_time()
-                inner._footprint.runs(inner.engine)
+                inner._footprint.look(inner.engine, inner._seen(""), inner._display.episode)
                 lines_run.append(time.process_time() - started)
         return {
             "frames": frames,

@@ -96,7 +96,7 @@ def test_an_option_is_given_once(arguments: list[str], message: str) -> None:
     ("arguments", "message"),
     [
         (["-o", "render_mode=human"], "'render_mode' is not an option of an environment"),
-        (["-o", "executor=1"], "--option executor is given in another way too: use --executor alone"),
+        (["-o", "executor=1"], "--option executor repeats a value that has its own flag; use only --executor"),
         (["--actions", "[]"], "the list of actions is empty"),
         (["--records", "."], "'.' is a folder, expected the name of a file"),
         (["--env", "CartPole-v1", "--records", "runs.jsonl"], "environment 'CartPole-v1' keeps no records"),
