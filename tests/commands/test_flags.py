@@ -1,4 +1,4 @@
-"""Flags: every option of an environment is a flag of the commands, and only those that were given are passed on."""
+"""Flags: every option of an environment is a flag of the commands, and only given flags are passed on."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_any_other_option_is_json_or_text() -> None:
 @pytest.mark.parametrize(
     ("pair", "message"),
     [
-        ("horizon", "--option is followed by 'horizon', expected NAME=VALUE such as horizon=20"),
+        ("horizon", "--option is followed by 'horizon'; expected NAME=VALUE such as horizon=20"),
         ("=3", "--option is followed by '=3'"),
         ("population=many", "population is 'many', expected a whole number of at least 1"),
     ],
@@ -80,10 +80,10 @@ def test_an_option_that_the_environment_does_not_have_is_bad_input(tmp_path: Pat
     [
         (
             ["--option", "goal=coverage", "--goal", "exceptions"],
-            "--option goal is given in another way too: use --goal",
+            "--option goal repeats a value that has its own flag; use only --goal",
         ),
-        (["--option", "seed=3"], "--option seed is given in another way too"),
-        (["--option", "subject=html"], "--option subject is given in another way too"),
+        (["--option", "seed=3"], "--option seed repeats a value that has its own flag"),
+        (["--option", "subject=html"], "--option subject repeats a value that has its own flag"),
         (["-o", "horizon=5", "-o", "horizon=6"], "--option horizon is given twice"),
     ],
 )
@@ -115,5 +115,5 @@ def test_what_makes_no_sense_is_refused_before_anything_runs(
 def test_where_a_command_has_no_executor_of_its_own_that_of_the_environment_is_no_option(tmp_path: Path) -> None:
     arguments = [sys.executable, "-m", "fitgym", "generate", "colorsys", "-o", "executor=1"]
     done = subprocess.run(arguments, capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 2 and "'executor' is not an option of an environment" in done.stderr, done.stderr
+    assert done.returncode == 2 and "'executor' is no option of an environment" in done.stderr, done.stderr
     assert len(done.stderr.strip().splitlines()) == 1 and list(tmp_path.iterdir()) == []
