@@ -115,5 +115,5 @@ def test_what_makes_no_sense_is_refused_before_anything_runs(
 def test_where_a_command_has_no_executor_of_its_own_that_of_the_environment_is_no_option(tmp_path: Path) -> None:
     arguments = [sys.executable, "-m", "fitgym", "generate", "colorsys", "-o", "executor=1"]
     done = subprocess.run(arguments, capture_output=True, text=True, cwd=tmp_path)
-    assert done.returncode == 2 and "'executor' is no option of an environment" in done.stderr, done.stderr
+    assert done.returncode == 2 and "'executor' is not an option of an environment" in done.stderr, done.stderr
     assert len(done.stderr.strip().splitlines()) == 1 and list(tmp_path.iterdir()) == []
