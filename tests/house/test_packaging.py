@@ -48,7 +48,9 @@ def source_files() -> set[str]:
     found = {str(path.relative_to(ROOT)) for path in (ROOT / "fitgym").rglob("*.py*") if path.suffix in (".py", ".pyi")}
     found |= {str(path.relative_to(ROOT)) for path in (ROOT / "fitgym" / "subject" / "corpora").glob("*.toml")}
     found |= {
-        str(path.relative_to(ROOT)) for kind in ("jinja", "css", "js") for path in (ROOT / "fitgym").rglob(f"*.{kind}")
+        str(path.relative_to(ROOT))
+        for kind in ("jinja", "html", "css", "js")
+        for path in (ROOT / "fitgym").rglob(f"*.{kind}")
     }
     found |= {str(path.relative_to(ROOT)) for path in (ROOT / "fitgym" / "policies").glob("*/*") if path.is_file()}
     found |= {"fitgym/py.typed", "fitgym/allocation/curves.json"}
@@ -98,21 +100,26 @@ def tree(tmp_path: Path) -> Path:
     return tmp_path / "tree"
 
 
-def built(tree: Path, what: str, **environment: str) -> Path:
-    """The wheel or sdist of the tree, made in a folder of its own."""
+def build(tree: Path, what: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Build the wheel or sdist of the tree into the folder `out` beside it."""
     out = tree.parent / "out"
     out.mkdir()
-    build = f"from setuptools import build_meta; build_meta.build_{what}({str(out)!r})"
-    done = subprocess.run(
-        [sys.executable, "-c", build],
+    code = f"from setuptools import build_meta; build_meta.build_{what}({str(out)!r})"
+    return subprocess.run(
+        [sys.executable, "-c", code],
         cwd=tree,
-        env={**os.environ, **environment},
+        env={**os.environ, "FITGYM_SITES": "", **environment},
         capture_output=True,
         text=True,
         timeout=120,
     )
+
+
+def built(tree: Path, what: str, **environment: str) -> Path:
+    """The wheel or sdist of the tree, made in a folder of its own."""
+    done = build(tree, what, **environment)
     assert done.returncode == 0, done.stderr
-    (path,) = out.iterdir()
+    (path,) = (tree.parent / "out").iterdir()
     return path
 
 
@@ -149,6 +156,29 @@ def test_without_a_compiler_the_wheel_has_the_probes_in_python(tree: Path, tmp_p
         )
         assert done.stdout == answer, done.stderr
     assert "InputError: FITGYM_SITES asks for probes in C, but they were not built" in done.stderr
+
+
+def test_a_build_without_a_compiler_says_what_that_means(tree: Path) -> None:
+    done = build(tree, "wheel", CC="/bin/false")
+    said = done.stdout + done.stderr
+    assert done.returncode == 0, said
+    assert said.count("fitgym works without its probes in C, but searches take about twice as long") == 1
+
+
+def test_a_build_that_asks_for_probes_in_c_fails_without_a_compiler(tree: Path) -> None:
+    assert build(tree, "wheel", CC="/bin/false", FITGYM_SITES="c").returncode != 0
+
+
+def test_a_build_that_asks_for_probes_in_python_starts_no_compiler(tree: Path) -> None:
+    wheel = built(tree, "wheel", FITGYM_SITES="python")
+    assert wheel.name.endswith("-py3-none-any.whl")
+    assert set(contents(wheel)) == source_files()
+    assert not (tree / "build").is_dir() or not list((tree / "build").rglob("*.o"))
+
+
+def test_a_build_names_an_unknown_kind_of_probes(tree: Path) -> None:
+    done = build(tree, "wheel", FITGYM_SITES="rust")
+    assert "FITGYM_SITES is 'rust', expected 'c' or 'python'" in done.stderr
 
 
 def test_the_sdist_holds_the_sources_in_c(tree: Path) -> None:
