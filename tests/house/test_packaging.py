@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import os
-import shutil
 import subprocess
 import sys
 import tarfile
@@ -14,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from distributions import LINKED, build, built, copied
 
 import fitgym
 
 ROOT = Path(__file__).parents[2]
-LINKED = ("agents", "envs")
 
 EXTRAS = (
     *("stable_baselines3", "sb3_contrib", "torch"),
@@ -92,35 +91,7 @@ def test_the_dependencies_have_lower_bounds_and_few_upper_ones(project: dict[str
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """A copy of what a distribution is made from, with nothing built in it."""
-    ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", "*.so")
-    for folder in ("fitgym", *LINKED):
-        shutil.copytree(ROOT / folder, tmp_path / "tree" / folder, symlinks=True, ignore=ignored)
-    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, tmp_path / "tree")
-    return tmp_path / "tree"
-
-
-def build(tree: Path, what: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Build the wheel or sdist of the tree into the folder `out` beside it."""
-    out = tree.parent / "out"
-    out.mkdir()
-    code = f"from setuptools import build_meta; build_meta.build_{what}({str(out)!r})"
-    return subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=tree,
-        env={**os.environ, "FITGYM_SITES": "", **environment},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-
-
-def built(tree: Path, what: str, **environment: str) -> Path:
-    """The wheel or sdist of the tree, made in a folder of its own."""
-    done = build(tree, what, **environment)
-    assert done.returncode == 0, done.stderr
-    (path,) = (tree.parent / "out").iterdir()
-    return path
+    return copied(tmp_path / "tree")
 
 
 def contents(wheel: Path) -> list[str]:
