@@ -6,6 +6,8 @@ PYTEST_ARGS ?= -q -n 2 --dist loadfile -m "not nightly"
 SPEED_ARGS ?=
 INSTALLED_ARGS ?=
 DOCS_ARGS ?= -q -j auto
+# A folder with one folder for each version of the documentation: make docs VERSIONED=versions
+VERSIONED ?=
 BIN := $(VENV)/bin
 # What an editable install is made of; the probes in C are built by it.
 BUILT := pyproject.toml setup.py $(wildcard fitgym/instrument/_*.[ch])
@@ -60,8 +62,9 @@ types: $(VENV)/.installed-dev
 # Warnings are errors: a link that leads nowhere, a docstring that cannot be read. No network is needed.
 docs: $(VENV)/.installed-docs
 	rm -rf site build/doctrees
-	$(BIN)/sphinx-build -W --keep-going $(DOCS_ARGS) -d build/doctrees docs site
+	$(BIN)/sphinx-build -W --keep-going $(DOCS_ARGS) $(if $(VERSIONED),-t versioned) -d build/doctrees docs site
 	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -q docs/tests
+	$(if $(VERSIONED),$(BIN)/python tools/versions.py site $(VERSIONED) $$($(BIN)/python -c 'import fitgym; print(fitgym.__version__)'))
 
 bench: $(VENV)/.installed
 	$(BIN)/python benchmarks/core_subjects.py --install results/subjects
