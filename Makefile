@@ -5,6 +5,7 @@ VENV ?= .venv
 PYTEST_ARGS ?= -q -n 2 --dist loadfile -m "not nightly"
 SPEED_ARGS ?=
 INSTALLED_ARGS ?=
+RELEASE_ARGS ?=
 DOCS_ARGS ?= -q -j auto
 # A folder with one folder for each version of the documentation: make docs VERSIONED=versions
 VERSIONED ?=
@@ -19,7 +20,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 TORCH ?= torch==2.13.0+cpu
 TORCH_SOURCE ?=
 
-.PHONY: help demo test nightly lint types format docs bench hostile speed notebooks wheels installed clean
+.PHONY: help demo test nightly lint types format docs bench hostile speed notebooks wheels installed release clean
 
 help:
 	@echo "make demo    tests for a module of the standard library, what they are worth, and a page that plays the search"
@@ -31,6 +32,7 @@ help:
 	@echo "make notebooks  run the lessons in fast mode and write their .ipynb files with outputs"
 	@echo "make wheels  the sdist and the wheels, into dist/"
 	@echo "make installed  install them with each Python where there is no compiler, and use them (5 min)"
+	@echo "make release  check everything, build everything and tag; uploads nothing (see CONTRIBUTING.md)"
 	@echo "make speed   what everything costs, beside other tools (an hour; SPEED_ARGS=--quick: 2 min)"
 
 demo: $(VENV)/.installed
@@ -92,6 +94,9 @@ wheels: $(VENV)/.installed-dev
 
 installed:
 	$(BIN)/python tools/installed.py $(INSTALLED_ARGS)
+
+release: $(VENV)/.installed-dev
+	$(BIN)/python tools/release.py $(RELEASE_ARGS)
 
 clean:
 	rm -rf build dist site demo_output .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info
