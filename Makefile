@@ -92,7 +92,7 @@ wheels: $(VENV)/.installed-dev
 	    wheel --quiet --no-cache-dir --no-deps --wheel-dir dist dist/*.tar.gz || exit; done
 	@ls -l dist
 
-installed:
+installed: | $(BIN)/python
 	$(BIN)/python tools/installed.py $(INSTALLED_ARGS)
 
 release: $(VENV)/.installed-dev

@@ -28,7 +28,8 @@ SITES = Extension(
     # So that an extension that was built from other sources than those beside it is recognised.
     define_macros=[("SOURCES", f"{zlib.crc32(b''.join(Path(name).read_bytes() for name in FILES))}")],
     # A product and a sum are rounded one after the other, as in Python, on processors too that have both in one step.
-    extra_compile_args=["-O2", "-ffp-contract=off", "-fvisibility=hidden"],
+    # Debugging symbols would name the folder of the build, so that no two builds were equal.
+    extra_compile_args=["-O2", "-g0", "-ffp-contract=off", "-fvisibility=hidden"],
     py_limited_api=True,
     optional=WANTED != "c",
 )
