@@ -122,7 +122,9 @@ def test_a_release_tags_the_commit_with_its_changes(
 ) -> None:
     monkeypatch.setattr(release, "steps", lambda docs: [["true"]])
     release.release(project, Path("versions"))
-    assert git(project, "tag", "--list", "--format=%(objecttype) %(contents)") .strip() == "tag fitgym 1.2.0\n\n- Second."
+    assert (
+        git(project, "tag", "--list", "--format=%(objecttype) %(contents)").strip() == "tag fitgym 1.2.0\n\n- Second."
+    )
     assert "git push origin v1.2.0" in capsys.readouterr().out
 
 
