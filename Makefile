@@ -4,7 +4,11 @@ VENV ?= .venv
 # Two processes, each with whole files, because many tests of a file share one worker.
 PYTEST_ARGS ?= -q -n 2 --dist loadfile -m "not nightly"
 SPEED_ARGS ?=
+INSTALLED_ARGS ?=
+RELEASE_ARGS ?=
 DOCS_ARGS ?= -q -j auto
+# A folder with one folder for each version of the documentation: make docs VERSIONED=versions
+VERSIONED ?=
 BIN := $(VENV)/bin
 # What an editable install is made of; the probes in C are built by it.
 BUILT := pyproject.toml setup.py $(wildcard fitgym/instrument/_*.[ch])
@@ -17,7 +21,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-com
 TORCH ?= torch==2.13.0+cpu
 TORCH_SOURCE ?=
 
-.PHONY: help demo test nightly lint types format docs bench hostile speed notebooks clean
+.PHONY: help demo test nightly lint types format docs bench hostile speed notebooks wheels installed release clean
 
 help:
 	@echo "make demo    tests for a module of the standard library, what they are worth, and a page that plays the search"
@@ -27,6 +31,9 @@ help:
 	@echo "make docs    the documentation, strictly, into site/, and the checks of what was built"
 	@echo "make bench   the 25 core subjects (20 min) make hostile  the 18 that do harm (10 min)"
 	@echo "make notebooks  run the lessons in fast mode and write their .ipynb files with outputs"
+	@echo "make wheels  the sdist and the wheels, into dist/"
+	@echo "make installed  install them with each Python where there is no compiler, and use them (5 min)"
+	@echo "make release  check everything, build everything and tag; uploads nothing (see CONTRIBUTING.md)"
 	@echo "make speed   what everything costs, beside other tools (an hour; SPEED_ARGS=--quick: 2 min)"
 
 demo: $(VENV)/.installed
@@ -58,8 +65,9 @@ types: $(VENV)/.installed-dev
 # Warnings are errors: a link that leads nowhere, a docstring that cannot be read. No network is needed.
 docs: $(VENV)/.installed-docs
 	rm -rf site build/doctrees
-	$(BIN)/sphinx-build -W --keep-going $(DOCS_ARGS) -d build/doctrees docs site
+	$(BIN)/sphinx-build -W --keep-going $(DOCS_ARGS) $(if $(VERSIONED),-t versioned) -d build/doctrees docs site
 	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -q docs/tests
+	$(if $(VERSIONED),$(BIN)/python tools/versions.py site $(VERSIONED) $$($(BIN)/python -c 'import fitgym; print(fitgym.__version__)'))
 
 bench: $(VENV)/.installed
 	$(BIN)/python benchmarks/core_subjects.py --install results/subjects
@@ -73,6 +81,23 @@ speed: $(VENV)/.installed
 # The .ipynb files are made from the .py files, with the outputs of fast mode; GitHub shows them.
 notebooks: $(VENV)/.installed-notebooks
 	$(BIN)/python notebooks/pages.py
+
+# One wheel with the probes in C serves every Python from 3.11 on; the one without them serves every other machine.
+# Both are built from the sdist, in a folder of their own, so nothing else of this folder can get in.
+# The time of the last commit in place of the clock makes wheels of the same commit equal, byte for byte.
+wheels: export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct 2>/dev/null)
+wheels: $(VENV)/.installed-dev
+	rm -rf dist
+	$(BIN)/python -m build --sdist
+	for probes in c python; do FITGYM_SITES=$$probes $(BIN)/python -m pip --disable-pip-version-check \
+	    wheel --quiet --no-cache-dir --no-deps --wheel-dir dist dist/*.tar.gz || exit; done
+	@ls -l dist
+
+installed: | $(BIN)/python
+	$(BIN)/python tools/installed.py $(INSTALLED_ARGS)
+
+release: $(VENV)/.installed-dev
+	$(BIN)/python tools/release.py $(RELEASE_ARGS)
 
 clean:
 	rm -rf build dist site demo_output .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info

@@ -31,7 +31,7 @@ extensions = [
     "questions",
     "replays",
 ]
-exclude_patterns = ["extensions"]
+exclude_patterns = ["extensions", "templates"]
 
 myst_heading_anchors = 3
 myst_enable_extensions = ["dollarmath"]
@@ -61,6 +61,13 @@ html_show_sphinx = False
 highlight_language = "none"  # what is set in is mostly formulas
 pygments_style = "tango"
 pygments_dark_style = "monokai"
+
+# `make docs VERSIONED=FOLDER` puts the site beside those of other versions, and each page then links to their list.
+templates_path = ["templates"]
+html_sidebars = {}
+if tags.has("versioned"):  # noqa: F821  (Sphinx gives this file its tags)
+    parts = ("brand", "search", "scroll-start", "navigation", "scroll-end", "versions")
+    html_sidebars = {"**": [f"sidebar/{part}.html" for part in parts]}
 
 # Each page links to its source where pyproject.toml names the repository.
 _urls = tomllib.loads((HERE.parent / "pyproject.toml").read_text("utf-8"))["project"].get("urls", {})

@@ -297,6 +297,8 @@ class Engine(Workbench):
         state = self._state
         search = state.search
         search.progress = self.progress
+        if not any(individual.testcases for individual in search.population):
+            search.population = []  # the first population had no time to run, so make another one
         if state.seeds:
             self._sow()
         with state.stopwatch.time("search"):

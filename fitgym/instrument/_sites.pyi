@@ -1,4 +1,5 @@
 from collections.abc import Sequence
+from typing import Self, final
 
 from fitgym.instrument.factory import Listener, Probe
 from fitgym.instrument.trace import Infected, Reached
@@ -6,6 +7,7 @@ from fitgym.subject.subject import Site
 
 SOURCES: int
 
+@final
 class Sites:
     counts: Sequence[int]
     distances: Sequence[float]
@@ -14,7 +16,7 @@ class Sites:
     burnt: int
     fuel_left: int
     spent: bool
-    def __init__(self, sites: Sequence[Site], listener: Listener, fuel: int) -> None: ...
+    def __new__(cls, sites: Sequence[Site], listener: Listener, fuel: int) -> Self: ...
     def count(self, site_id: int, /) -> int: ...
     def flip(self, site_id: int, operator: str, /) -> None: ...
     def snapshot(self) -> tuple[Reached, Reached | None]: ...

@@ -366,6 +366,18 @@ def test_a_deadline_that_passes_before_anything_has_run_breaks_no_search(executo
     engine.deadline = None
 
 
+@pytest.mark.parametrize("search", ["mosa", "dynamosa", "one_goal", "whole_suite", "mio", "random_search"])
+def test_a_first_population_without_time_to_run_is_followed_by_another(executor, search, monkeypatch):
+    engine = Engine(executor, search=search, deadline=time.monotonic() + 3600)
+    monkeypatch.setattr("fitgym.engine.engine._FIRST_SHARE", 0.0)
+    engine.step()
+    assert engine.executions == 0 and not engine.over
+    monkeypatch.undo()
+    engine.step()
+    engine.step()
+    assert engine.executions > 0 and engine.best_suite(["branch"])
+
+
 def test_a_module_with_abstract_classes_only_is_refused_with_a_sentence(tmp_path):
     (tmp_path / "ideas.py").write_text(
         "import abc\n\n\nclass Shape(abc.ABC):\n    @abc.abstractmethod\n    def area(self, scale: int):\n        return scale\n"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import os
-import shutil
 import subprocess
 import sys
 import tarfile
@@ -14,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from distributions import LINKED, build, built, copied
 
 import fitgym
 
 ROOT = Path(__file__).parents[2]
-LINKED = ("agents", "envs")
 
 EXTRAS = (
     *("stable_baselines3", "sb3_contrib", "torch"),
@@ -48,7 +47,9 @@ def source_files() -> set[str]:
     found = {str(path.relative_to(ROOT)) for path in (ROOT / "fitgym").rglob("*.py*") if path.suffix in (".py", ".pyi")}
     found |= {str(path.relative_to(ROOT)) for path in (ROOT / "fitgym" / "subject" / "corpora").glob("*.toml")}
     found |= {
-        str(path.relative_to(ROOT)) for kind in ("jinja", "css", "js") for path in (ROOT / "fitgym").rglob(f"*.{kind}")
+        str(path.relative_to(ROOT))
+        for kind in ("jinja", "html", "css", "js")
+        for path in (ROOT / "fitgym").rglob(f"*.{kind}")
     }
     found |= {str(path.relative_to(ROOT)) for path in (ROOT / "fitgym" / "policies").glob("*/*") if path.is_file()}
     found |= {"fitgym/py.typed", "fitgym/allocation/curves.json"}
@@ -90,30 +91,7 @@ def test_the_dependencies_have_lower_bounds_and_few_upper_ones(project: dict[str
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """A copy of what a distribution is made from, with nothing built in it."""
-    ignored = shutil.ignore_patterns("__pycache__", "*.egg-info", "*.so")
-    for folder in ("fitgym", *LINKED):
-        shutil.copytree(ROOT / folder, tmp_path / "tree" / folder, symlinks=True, ignore=ignored)
-    for name in ("pyproject.toml", "setup.py", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, tmp_path / "tree")
-    return tmp_path / "tree"
-
-
-def built(tree: Path, what: str, **environment: str) -> Path:
-    """The wheel or sdist of the tree, made in a folder of its own."""
-    out = tree.parent / "out"
-    out.mkdir()
-    build = f"from setuptools import build_meta; build_meta.build_{what}({str(out)!r})"
-    done = subprocess.run(
-        [sys.executable, "-c", build],
-        cwd=tree,
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    (path,) = out.iterdir()
-    return path
+    return copied(tmp_path / "tree")
 
 
 def contents(wheel: Path) -> list[str]:
@@ -132,6 +110,8 @@ def test_the_wheel_holds_every_module_once_and_nothing_else(tree: Path) -> None:
     assert tags.startswith("cp311-abi3-") if extension else tags == "py3-none-any.whl"
     with zipfile.ZipFile(wheel) as archive:
         metadata = archive.read(f"fitgym-{fitgym.__version__}.dist-info/METADATA").decode()
+        # Two builds of the same sources are equal, wherever they are made.
+        assert not any(str(tree).encode() in archive.read(name) for name in archive.namelist())
     assert "License-Expression: MIT" in metadata
 
 
@@ -149,6 +129,29 @@ def test_without_a_compiler_the_wheel_has_the_probes_in_python(tree: Path, tmp_p
         )
         assert done.stdout == answer, done.stderr
     assert "InputError: FITGYM_SITES is 'c', but the C probes cannot be used: they were not built" in done.stderr
+
+
+def test_a_build_without_a_compiler_says_what_that_means(tree: Path) -> None:
+    done = build(tree, "wheel", CC="/bin/false")
+    said = done.stdout + done.stderr
+    assert done.returncode == 0, said
+    assert said.count("fitgym works without its probes in C, but searches take about twice as long") == 1
+
+
+def test_a_build_that_asks_for_probes_in_c_fails_without_a_compiler(tree: Path) -> None:
+    assert build(tree, "wheel", CC="/bin/false", FITGYM_SITES="c").returncode != 0
+
+
+def test_a_build_that_asks_for_probes_in_python_starts_no_compiler(tree: Path) -> None:
+    wheel = built(tree, "wheel", FITGYM_SITES="python")
+    assert wheel.name.endswith("-py3-none-any.whl")
+    assert set(contents(wheel)) == source_files()
+    assert not (tree / "build").is_dir() or not list((tree / "build").rglob("*.o"))
+
+
+def test_a_build_names_an_unknown_kind_of_probes(tree: Path) -> None:
+    done = build(tree, "wheel", FITGYM_SITES="rust")
+    assert "FITGYM_SITES is 'rust', expected 'c' or 'python'" in done.stderr
 
 
 def test_the_sdist_holds_the_sources_in_c(tree: Path) -> None:

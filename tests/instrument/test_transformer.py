@@ -1155,7 +1155,12 @@ def test_a_string_of_the_subject_that_looks_like_a_placeholder_is_left_alone():
         "x = 3\nif x == 0: pass\n" + "".join(f"elif x == {i}: y = {i}\n" for i in range(1, 400)),
         "x = 3\nif x == 0: pass\n" + "".join(f"elif x == {i}: y = {i}\n" for i in range(1, 2000)),
         "x = " + " + ".join(["1"] * 900) + "\n",
-        "x = " + " + ".join(["1"] * 2500) + "\n",
+        pytest.param(
+            "x = " + " + ".join(["1"] * 2500) + "\n",
+            marks=pytest.mark.xfail(
+                sys.version_info[:2] == (3, 12), raises=RecursionError, reason="Python 3.12 compiles no deeper trees"
+            ),
+        ),
         "x = " + "not " * 150 + "(1 < 2)\n",
         "x = " + "(1 < " * 80 + "2" + ")" * 80 + "\n",
     ],
