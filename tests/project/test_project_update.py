@@ -142,6 +142,14 @@ def test_a_file_whose_module_is_gone_is_deleted(root: Path) -> None:
     assert pruned.deleted == (gone,) and not gone.exists() and till_tests(root).exists()
 
 
+def test_a_file_whose_module_is_gone_keeps_a_helper_that_a_person_wrote(root: Path) -> None:
+    (root / "src" / "shop" / "shelf.py").unlink()
+    gone = root / "tests" / "generated" / "test_shop_shelf.py"
+    gone.write_text(gone.read_text() + "\n\ndef helper():\n    return 1\n")
+    pruned = prune(check(find(str(root)), files(root)), [gone])
+    assert pruned.deleted == () and "def helper" in gone.read_text() and "def test" not in gone.read_text()
+
+
 def test_an_update_of_one_module_leaves_the_tests_of_others_alone(root: Path) -> None:
     shelf = root / "tests" / "generated" / "test_shop_shelf.py"
     before = shelf.read_text()

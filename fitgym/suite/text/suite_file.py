@@ -207,6 +207,11 @@ class SuiteFile:
         checksums = dict.fromkeys((*self.checksums, *other.checksums))
         return replace(self, body=text, checksums=tuple(checksums))
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether the file has only a docstring, imports, comments and calls such as `sys.path.insert(...)`."""
+        return all(isinstance(node, ast.Import | ast.ImportFrom | ast.Expr) for node in self._tree.body)
+
     @cached_property
     def _tree(self) -> ast.Module:
         return ast.parse(self.body)
