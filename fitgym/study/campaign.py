@@ -81,6 +81,6 @@ def run(
         except ModuleNotFoundError as problem:
             extra = executor if executor in ("ray", "slurm") else "study"
             raise InputError(
-                f"executor '{executor}' needs the package {problem.name}; pip install 'fitgym[{extra}]'"
+                f"executor '{executor}' needs the package {problem.name}: pip install 'fitgym[{extra}]'"
             ) from None
     return status
