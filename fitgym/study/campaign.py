@@ -80,7 +80,8 @@ def run(
                     watch(Progress(status, cell, reason, time.monotonic() - began, made))
         except ModuleNotFoundError as problem:
             extra = executor if executor in ("ray", "slurm") else "study"
+            package = (problem.name or "").partition(".")[0]
             raise InputError(
-                f"executor '{executor}' needs the package {problem.name}: pip install 'fitgym[{extra}]'"
+                f"executor '{executor}' needs the package {package}: pip install 'fitgym[{extra}]'"
             ) from None
     return status

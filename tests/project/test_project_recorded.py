@@ -47,7 +47,7 @@ def test_a_record_of_another_source_gives_no_mutants_but_what_was_left_out(tmp_p
 
 def test_a_record_whose_run_tried_no_mutants_says_so(tmp_path: Path) -> None:
     record(make(tmp_path), mutants=None)
-    assert "tried none" in read(tmp_path).problem
+    assert "used none" in read(tmp_path).problem
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", '"text"', "{}", "[" * 100_000, "\x00"])

@@ -81,7 +81,9 @@ def test_a_library_that_is_missing_is_named_with_its_extra(
     monkeypatch.setitem(sys.modules, library, None)
     for name in [name for name in sys.modules if name.startswith(f"{library}.")]:
         monkeypatch.delitem(sys.modules, name)
-    with pytest.raises(InputError, match=rf"executor '{executor}' needs the package {library}: pip install 'fitgym\[{extra}\]"):
+    with pytest.raises(
+        InputError, match=rf"executor '{executor}' needs the package {library}: pip install 'fitgym\[{extra}\]"
+    ):
         campaign.run(plan, tmp_path, executor=executor, address="local" if executor == "slurm" else "")
     assert not list(tmp_path.glob("records/*"))
 

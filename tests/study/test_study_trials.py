@@ -121,7 +121,7 @@ def test_what_is_covered_at_once_has_the_largest_area() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"fitness": "exception"}, "fitness: 'exception' has no targets that are known beforehand"),
+        ({"fitness": "exception"}, "fitness: 'exception' has no targets that are known before the search"),
         ({"fitness": "brunch"}, "fitness: no fitness function named 'brunch'; did you mean 'branch'"),
         ({"secondary": "size"}, "secondary: no secondary objective named 'size'"),
         ({"search": "mosa:crosover=1"}, "search: "),
