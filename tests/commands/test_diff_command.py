@@ -54,7 +54,7 @@ def test_a_difference_ends_with_1_and_names_both_outcomes(shop: Path, capsys: py
     first = out.splitlines()
     assert first[0] == "shop.a: double" and first[1].startswith("    double(")
     assert first[2].startswith("        before: ") and first[3].startswith("        now:    ")
-    assert err.splitlines() == ["taking HEAD from git", "comparing shop.a"]
+    assert err.splitlines() == ["reading HEAD from git", "comparing shop.a"]
 
 
 def test_a_module_that_is_gone_ends_with_1(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:

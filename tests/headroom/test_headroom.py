@@ -175,7 +175,7 @@ def test_the_command_writes_table_rows_and_figure(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "name at least one"),
+        ([], "no environment is given; expected at least one"),
         (["fitgym/Nothing-v0"], "Nothing-v0"),
         (["fitgym/Toy-v0", "--seeds", "1"], "seeds is 1, expected at least 2"),
         (["fitgym/WeightedFitness-v0", "--test", "shlex,", "--training", "shlex,"], "expected Discrete"),
