@@ -61,11 +61,9 @@ class SearchEnv(RecordedEnv):
     Join blocks of `fitgym.envs.features` with +, as in "full-v1+my_block" or "active+goal".
 
     ## Rewards
-    * "growth": the relative growth ln((w + unit) / (v + unit)) of the goal's value from v to w. It is comparable
-      between goals and subjects.
+    * "growth": ln((w + unit) / (v + unit)), the relative growth of the goal's value from v to w; comparable between goals.
     * "gain": the change w - v.
-    * "paper": the reward published for the goal.
-    * "released": the reward of the published code.
+    * "paper": the reward published for the goal; "released": that of the published code.
 
     See `fitgym.goals`. `env.unwrapped.reward_range` holds the lowest and the highest reward.
 
@@ -74,15 +72,14 @@ class SearchEnv(RecordedEnv):
 
     ## Episode End
     The episode is terminated when the goal is reached. When the budget is spent, it is `terminated` if a feature shows
-    the remaining budget, as in "full-v1" and "full-v2". Otherwise, as in "paper-v1", it is `truncated`, because the
-    agent cannot foresee the end. A budget in seconds is refused because it cannot be reproduced: wrap the environment
-    in a time limit instead.
+    the remaining budget, as in "full-v1" and "full-v2". Otherwise it is `truncated`, because the agent cannot foresee
+    the end. A budget in seconds is refused because it cannot be reproduced: use a time limit wrapper instead.
 
     ## Arguments
-    All arguments except `executor` are names, numbers or lists of these, so the spec can be written as JSON.
+    All except `executor` are names, numbers or lists of these, so the spec can be written as JSON.
 
     * `subject`: `package.module`, `package.module:Class` or `path/to/file.py[:Class]`; "" if `reset` names it.
-    * `path`: a folder that is searched first for the subject.
+    * `path`: a folder to search first for the subject.
     * `goal`: the name of a goal.
     * `functions`: fitness functions that replace the goal's own list, such as "exception,branch,loop_twice"; the
       default catalogue is then "pairs".
@@ -92,10 +89,10 @@ class SearchEnv(RecordedEnv):
     * `generations_per_step`: the number of generations per decision; 3 by default (the paper uses 3 to 5).
     * `budget`: `200g` for generations or `20000x` for executions of test cases; None for no limit.
     * `search`: a search algorithm, such as `whole_suite` or `whole_suite:use_archive=false`.
+    * `population`: the number of individuals.
     * `smart`: guide the search by representatives of the active functions and targets only; see
       `fitgym.engine.smart_selection`.
     * `secondary`: tie-breaker between equally fit test cases: `length`, `performance` or `diversity`.
-    * `population`: the number of individuals.
     * `combination`: "scaled" scales each fitness value to [0, 1] before they are added; "raw" does not, as in the
       released code.
     * `private`: "late" also calls private functions and methods once nothing new has been covered for some time;
@@ -103,8 +100,8 @@ class SearchEnv(RecordedEnv):
     * `mined`: "use" starts the search with calls and arguments from the doctests, tests and README of the package;
       "ignore" does not.
     * `timeout_s`: time limit of one test case in seconds.
-    * `render_mode`: "ansi" for a line of text; "rgb_array" for a picture of 800 by 600 pixels (extra `render`); "human"
-      for the terminal, after every step; "episode" for the `fitgym.rendering.episode.Episode` so far; or None.
+    * `render_mode`: "ansi" (a line), "rgb_array" (a picture of 800 by 600 pixels, extra `render`), "human" (the terminal,
+      after every step), "episode" (the `fitgym.rendering.episode.Episode` so far) or None.
     * `executor`: an executor of this subject that has already been started.
     """
 
@@ -362,7 +359,6 @@ class SearchEnv(RecordedEnv):
 
     @property
     def environment(self) -> dict[str, str]:
-        """The names of the action catalogue and of the features; a saved policy is valid only for the same names."""
         return {"catalogue": self.actions.title, "features": self.features.name}
 
     @property
@@ -377,7 +373,6 @@ class SearchEnv(RecordedEnv):
 
     @property
     def recorded_budget(self) -> str | None:
-        """The budget as text; None without one."""
         return None if self.budget is None else str(self.budget)
 
     @property
@@ -414,11 +409,6 @@ class SearchEnv(RecordedEnv):
         return self.actions.mask()
 
     def action_of(self, recorded: Any) -> Any:
-        """Return the element of the action space that a recorded action names.
-
-        Raises:
-            InputError: the environment has no such action.
-        """
         return self.actions.raw(recorded)
 
     def fork(self, *, share_worker: bool = False) -> Self:

@@ -44,9 +44,9 @@ def catalogue(kind: str | Sequence[str], functions: Sequence[str], required: Seq
             "paper": every set of up to four functions that contains the required ones. With the eight functions of the
                 exception goal there are 1 + 7 + 21 + 35 = 64.
             "paper-diversity": the same without method coverage, plus two sets with it: diversity, method and either
-            branch or direct branch. There are 1 + 6 + 15 + 20 + 2 = 44.
+                branch or direct branch. There are 1 + 6 + 15 + 20 + 2 = 44.
             "paper-mutation": every set of one or two functions, and every set of three that contains branch. There are
-            6 + 15 + 10 = 31.
+                6 + 15 + 10 = 31.
         functions: the fitness functions of the goal, in the order in which they are combined.
         required: the functions that every set of "paper" contains.
 

@@ -70,11 +70,9 @@ class Executor(Host):
     Attributes:
         infection: the code has infection probes (they tell which mutants are infected), see `require`.
         deadline: a value of `time.monotonic`. A run that is not finished by then is abandoned; None for no limit.
-        executions: number of test cases run. A test case that is repeated because another one broke the process counts
-            once.
+        executions: number of test cases run; one that is repeated because another broke the process counts once.
         work: work units of these test cases and of the trials on mutants, see `fitgym.execution.work`.
-        timings: seconds of wall time spent on starting workers ("start") and on running ("run"). No result depends on
-            them.
+        timings: wall seconds of starting workers ("start") and of running ("run"); no result depends on them.
 
     Raises:
         InputError: the environment variable `FITGYM_SITES` selects probes that cannot be used.
@@ -153,9 +151,8 @@ class Executor(Host):
 
         Args:
             testcases, table, needs: as in `run`.
-            expected: the traces that `run` returned for these test cases with the same needs. A test case that
-                reproduces its trace is verified, whatever state it leaves. Only the others run again, each in its own
-                process.
+            expected: the traces of `run` for these test cases and needs. A test case that reproduces its trace is
+                verified, whatever state it leaves. Only the others run again, each in its own process.
             alone: run each test case in its own process.
         """
         with self._lock, self._aside(table, verifies=expected is not None):
@@ -182,9 +179,8 @@ class Executor(Host):
         The expectation is None if the test case does not end the same way in every run.
 
         Args:
-            testcases: the test cases; the sequence may be empty.
+            testcases, table: as in `run`.
             traces: the traces that `run` returned for them.
-            table: the table that holds their statements.
         """
         with self._lock:
             self._use(table)
@@ -209,10 +205,8 @@ class Executor(Host):
         """Run test cases together with assertions of all their expected facts. Return the traces of both.
 
         Args:
-            testcases: the test cases; the sequence may be empty.
+            testcases, table, needs: as in `run`.
             expected: the expected facts of each test case.
-            table: the table that holds their statements.
-            needs: what to record, see `run`.
         """
         self._use(table)
         wire = encode_expectations({t: expected[t] for t in testcases}, self._run.pace.most.fuel)
@@ -231,9 +225,8 @@ class Executor(Host):
         """Run test cases on mutants. Return the effects of the mutants.
 
         A mutant is killed if a test that asserts all expected facts would fail: an exception is raised, is missing or
-        has another class, or a fact does not hold. It is also killed if the test case burns more than ten times its
-        usual fuel plus 1000 units. A trial that exceeds the time or memory limit or ends its process counts as
-        a kill only if it does so again in a fresh process.
+        has another class, or a fact does not hold; or if the test case burns more than ten times its usual fuel plus
+        1000 units. A trial that exceeds a limit or ends its process counts only if it does so again in a fresh process.
 
         Args:
             trials: pairs of a test case and the number of a mutant (index in `subject.mutants`).
@@ -290,10 +283,7 @@ class Executor(Host):
                 self.close()
 
     def begin(self, *, quick: bool = False) -> None:
-        """Reset executions, bans and feedback.
-
-        If `quick`, the time limit of test cases adapts to the subject, see `Pace`.
-        """
+        """Reset executions, bans and feedback. If `quick`, the time limit adapts to the subject, see `Pace`."""
         with self._lock:
             self.executions = self.work = 0
             self._quick = quick

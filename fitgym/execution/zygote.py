@@ -1,8 +1,7 @@
 """The parent's view of the worker: a zygote that has imported the subject, and the child it forked last.
 
 The zygote is started with `subprocess`, not with `multiprocessing`: an environment inside a vector worker is daemonic
-and may not have `multiprocessing` children. The zygote has its own session, so Ctrl-C does not reach it. It ends
-together with all its descendants when its end of the control socket reports that the parent has ended.
+and may not have `multiprocessing` children. Ctrl-C does not reach its session. It ends when the parent ends.
 """
 
 from __future__ import annotations

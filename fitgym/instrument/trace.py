@@ -34,11 +34,11 @@ the distances of their slots, concatenated (float64).
 Infected = tuple[bytes, bytes]
 """Sites with infected mutants, ascending (uint32), and the infected mutants of each as bits (uint32).
 
-    comparison, membership, truth   bit 0: an operand was not a number, string or bytes with an order, or an exception
-                                    was raised before there was an outcome
-    arithmetic                      bit i: the i-th operator of the family gives another result (see `arithmetic`)
-    value                           bits 0, 1, 2: the negation, plus 1, minus 1 differs; then the other variables
-                                    (`Site.alternatives`) that had another value
+- comparison, membership, truth: bit 0 is set if an operand was not a number, string or bytes with an order, or if an
+  exception was raised before there was an outcome.
+- arithmetic: bit i is set if the i-th operator of the family gives another result (see `arithmetic`).
+- value: bits 0, 1 and 2 are set if the negation, plus 1 and minus 1 differ. The other bits stand for the variables of
+  `Site.alternatives` that had another value.
 """
 
 

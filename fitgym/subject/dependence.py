@@ -52,7 +52,7 @@ def dependences(
 
     Args:
         tree, at, blocks, entries, infection: the syntax tree of the module and the sites of its nodes; see
-        `fitgym.instrument.rewriting.plan.Plan`.
+            `fitgym.instrument.rewriting.plan.Plan`.
         sites: by id.
         functions: by id.
     """

@@ -24,7 +24,8 @@ from fitgym.suite.deadline import Deadline
 from fitgym.suite.kills import Kills
 from fitgym.suite.mutant_effects import Mutation
 from fitgym.suite.observers import enriched, unknown
-from fitgym.suite.reduction.minimize import Seen, minimize
+from fitgym.suite.reduction.minimize import minimize
+from fitgym.suite.reduction.reduction import Seen
 from fitgym.suite.runs.measure import Measured
 from fitgym.suite.runs.stability import Dropped, stabilize
 from fitgym.suite.score import MutationScore, mutation_score

@@ -91,14 +91,14 @@ def check_agent(kind: str | type[Agent], /, *, steps: int = 25, seed: int = 0, *
     """Check an agent in a small environment, for each space that it declares in `Agent.spaces`.
 
     - `act` returns a plain `int` (`Discrete`) or an array of the space. `predict` returns arrays, one action for each
-    observation. Both obey the mask or raise an `InputError`. They refuse a mask that allows nothing or has another
-    shape. Masks of `Box` are ignored.
+      observation. Both obey the mask or raise an `InputError`. They refuse a mask that allows nothing or has another
+      shape. Masks of `Box` are ignored.
     - `predict` changes neither the next actions of `act` nor the saved agent, except for the generator that it draws
-    from. A deterministic prediction draws no random numbers and is repeatable.
+      from. A deterministic prediction draws no random numbers and is repeatable.
     - A saved and loaded agent continues as the original would, with the same hyper-parameters.
     - The same seed gives the same run. The generators of `random`, `numpy.random` and `torch` are unchanged.
     - `learn` and `load` refuse an environment with another number of actions, bits or numbers, with an `InputError`
-    that names both numbers.
+      that names both numbers.
 
     Args:
         kind: a class, or the name of an agent of fitgym with options as on the command line, such as `ucb:c=0.5`.

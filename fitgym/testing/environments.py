@@ -45,11 +45,11 @@ def check_env_strict(
     - Gymnasium's checker accepts it, and that of Stable-Baselines3 if it is installed.
     - Its spec can be written as JSON and read back.
     - The same seed and actions give the same episode: in the same object, in another one made from the spec, in new
-    processes under two hash seeds, in a pickled copy, and in a fork taken in the middle.
+      processes under two hash seeds, in a pickled copy, and in a fork taken in the middle.
     - Observations are in their space at every step. Rewards are finite, and in `reward_range` if it has one.
     - If it has `record` and `action_of`, its record is JSON and repeats the episode.
     - `info` has the same keys at every step. If there is an `info["action_mask"]`, it equals `action_masks()` and
-    allows at least one action.
+      allows at least one action.
     - Closing it leaves no process, no descriptor and no temporary folder behind; closing it twice is allowed.
 
     Args:

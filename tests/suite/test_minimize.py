@@ -14,7 +14,8 @@ from fitgym.errors import OutOfBudget
 from fitgym.subject.subject import Operation, Parameter
 from fitgym.subject.types.hints import ANY, Hint
 from fitgym.suite.reduction.dependencies import connected, needed, without
-from fitgym.suite.reduction.minimize import Kills, Seen, minimize
+from fitgym.suite.reduction.minimize import Kills, minimize
+from fitgym.suite.reduction.reduction import Seen
 from fitgym.suite.reduction.simplification import Change, changed, plainer
 from fitgym.testcase.expression import Collection, Literal, Ref
 from fitgym.testcase.statement import Statement, StatementTable, TestCase

@@ -72,7 +72,7 @@ class Graphs:
 
     Args:
         at, blocks, entries, infection: the sites of the syntax tree's nodes; see
-        `fitgym.instrument.rewriting.plan.Plan`.
+            `fitgym.instrument.rewriting.plan.Plan`.
 
     Attributes:
         done: the finished graphs. The graph of an inner function precedes the graph of its enclosing function.

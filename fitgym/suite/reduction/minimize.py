@@ -12,21 +12,19 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Container, Generator, Hashable, Iterable, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fitgym.errors import OutOfBudget
 from fitgym.subject.subject import Operation
-from fitgym.suite.reduction.dependencies import connected, needed, without
+from fitgym.suite.reduction.dependencies import connected
 from fitgym.suite.reduction.makers import Means, makers_of
-from fitgym.suite.reduction.simplification import Change, arguments, changed, plainer
-from fitgym.testcase.expression import Expression, Ref
+from fitgym.suite.reduction.reduction import Reduction, Row, Seen, Steps
 from fitgym.testcase.statement import StatementTable, TestCase
 
-__all__ = ["Covered", "Endings", "Kills", "Seen", "minimize"]
+__all__ = ["Covered", "Endings", "Kills", "minimize"]
 
 Covered = Callable[[Sequence[TestCase]], NDArray[np.bool_]]
 """Runs test cases and returns the targets that each covers: booleans of shape `(n_testcases, n_targets)`.
@@ -38,26 +36,12 @@ Endings = Callable[[Sequence[TestCase]], Sequence[Hashable]]
 """Returns the outcome of test cases that were run: None if they return, else a value that identifies the exception."""
 
 
-class Seen(NamedTuple):
-    """Facts about the results of a test case.
-
-    Attributes:
-        written: literal forms of results, by the position of the statement.
-        iterators: positions of statements whose results are iterators.
-    """
-
-    written: Mapping[int, Expression] = {}
-    iterators: Container[int] = ()
-
-
 Kills = Callable[[Sequence[tuple[TestCase, Sequence[int] | None]]], Sequence[frozenset[int]]]
 """Runs test cases on mutants and returns the mutants that each kills.
 
 Each test case comes with the numbers of the mutants; None means all mutants that it may kill.
 """
 
-Steps = Generator[list[TestCase], list["_Row"], None]
-Made = TypeVar("Made")
 
 MUTANTS = 12  # maximal number of mutants that a test must keep killing; each is run with every proposal
 WAVE = 16  # targets processed in parallel; changes the size of batches, never the result
@@ -130,11 +114,11 @@ def minimize(
     targets = first.shape[1]
     wanted: NDArray[np.bool_] = np.logical_or.reduce(first, axis=0)
 
-    def judge(testcases: Sequence[TestCase], columns: NDArray[np.bool_] | None = None) -> list[_Row]:
+    def judge(testcases: Sequence[TestCase], columns: NDArray[np.bool_] | None = None) -> list[Row]:
         """Return the coverage and the outcome of test cases."""
         columns = covered(testcases) if columns is None else columns
         ends = [None] * len(testcases) if endings is None else endings(testcases)
-        return [_Row(covers, ending) for covers, ending in zip(columns[:, :targets], ends, strict=True)]
+        return [Row(covers, ending) for covers, ending in zip(columns[:, :targets], ends, strict=True)]
 
     # The shortest candidate of each target; candidates that return are preferred.
     rows = judge(tests, first)
@@ -144,12 +128,12 @@ def minimize(
     source = {int(t): next(at for at in order if first[at, t]) for t in np.flatnonzero(wanted)}
 
     # Shorten one candidate per target, `wave` targets in parallel.
-    chosen: list[_Reduction] = []
+    chosen: list[Reduction] = []
     done = np.zeros(targets, dtype=bool)
     pending = list(source)
     while pending := [target for target in pending if not done[target]]:
         now, pending = pending[:wave], pending[wave:]
-        active = [_Reduction(tests[source[t]], [t], rows[source[t]], Means(table)) for t in now]
+        active = [Reduction(tests[source[t]], [t], rows[source[t]], Means(table)) for t in now]
         _run_in_lockstep([(one, one.shorter()) for one in active], judge)
         for target, one in zip(now, active, strict=True):
             if not done[target]:
@@ -157,14 +141,14 @@ def minimize(
                 done |= one.row.covers
 
     # Drop redundant tests, and assign each target to the first test that covers it.
-    kept: list[_Reduction] = []
+    kept: list[Reduction] = []
     essential = _essential(chosen, wanted)
     means = Means(table, operations)
     makers = makers_of((statement for one in essential for statement in table.statements(one.best)), means)
     means = means._replace(makers=makers)
     for one in essential:
         mine = np.flatnonzero(one.row.covers & wanted & ~_union(kept, targets))
-        kept.append(_Reduction(one.best, mine.tolist(), one.row, means))
+        kept.append(Reduction(one.best, mine.tolist(), one.row, means))
     # Simplify arguments, split independent parts, and simplify the new parts.
     known = _known([one.best for one in kept], seen)
     _assign_mutants(kept, kills)
@@ -176,7 +160,7 @@ def minimize(
     return [one.best for one in _essential(parts, wanted)]
 
 
-def _assign_mutants(reductions: Sequence[_Reduction], kills: Kills | None) -> None:
+def _assign_mutants(reductions: Sequence[Reduction], kills: Kills | None) -> None:
     """Assign every mutant that returning tests kill to the first of these tests, at most `MUTANTS` to each.
 
     Mutants that the fewest tests kill are preferred: a mutant that many tests kill will probably die whatever the
@@ -207,11 +191,11 @@ def _known(
 
 
 def _split(
-    reductions: Sequence[_Reduction],
-    judge: Callable[[Sequence[TestCase]], list[_Row]],
+    reductions: Sequence[Reduction],
+    judge: Callable[[Sequence[TestCase]], list[Row]],
     kills: Kills | None,
     table: StatementTable,
-) -> list[_Reduction]:
+) -> list[Reduction]:
     """Split each reduction into independent parts, if the parts together cover and kill what the whole must."""
     parts = {one.best: [one.kept(part) for part in connected(table.statements(one.best))] for one in reductions}
     asked = {part: sorted(one.mutants) for one in reductions if len(parts[one.best]) > 1 for part in parts[one.best]}
@@ -223,15 +207,15 @@ def _split(
             rows = {part: rows[part]._replace(kills=some) for part, some in zip(pending, killed, strict=True)}
     except OutOfBudget:
         return list(reductions)
-    result: list[_Reduction] = []
+    result: list[Reduction] = []
     for one in reductions:
-        made: list[_Reduction] = []
+        made: list[Reduction] = []
         missing, living = set(one.targets), set(one.mutants)
         for part in parts[one.best] if len(parts[one.best]) > 1 else ():
             mine = [target for target in one.targets if target in missing and rows[part].covers[target]]
             deadly = rows[part].kills & living
             if (mine or deadly) and rows[part].ending in (None, one.row.ending):
-                made.append(_Reduction(part, mine, rows[part], one.means))
+                made.append(Reduction(part, mine, rows[part], one.means))
                 made[-1].mutants = deadly
                 missing -= set(mine)
                 living -= deadly
@@ -239,207 +223,13 @@ def _split(
     return result
 
 
-class _Row(NamedTuple):
-    """The behaviour of a test case.
-
-    Attributes:
-        covers: the targets that it covers, booleans of shape `(n_targets,)`.
-        ending: its outcome, None if it returns.
-        kills: mutants that it is known to kill.
-    """
-
-    covers: NDArray[np.bool_]
-    ending: Hashable
-    kills: frozenset[int] = frozenset()
-
-
-class _Reduction:
-    """The reduction of one test case, which must keep its targets and its outcome, or come to return.
-
-    Attributes:
-        best: the smallest valid test case so far; usable at any time.
-        row: the behaviour of `best`.
-        targets: the targets that it must cover.
-        mutants: the mutants that it must kill.
-        means: information about statements.
-    """
-
-    def __init__(self, testcase: TestCase, targets: Sequence[int], row: _Row, means: Means) -> None:
-        self.best = testcase
-        self.row = row
-        self.targets = list(targets)
-        self.mutants: frozenset[int] = frozenset()
-        self.means = means
-        self._table = means.table
-
-    def shorter(self) -> Steps:
-        """Propose batches of test cases with fewer statements; receive their behaviour."""
-        statements = self._table.statements(self.best)
-        if len(statements) < 2:
-            return
-        # Try every prefix, and each statement with only its dependencies. One of these is usually the answer, so that
-        # few single deletions remain.
-        prefixes = [list(range(size)) for size in range(1, len(statements))]
-        slices = [needed(statements, position) for position in range(len(statements))]
-        slices = [keep for keep in slices if len(keep) < len(statements)]
-        yield from self._first(self.kept(keep) for keep in sorted(prefixes + slices, key=len))
-        yield from self._deleted()
-
-    def plainer(self, seen: Seen) -> Steps:
-        """Propose batches of simpler test cases; receive their behaviour.
-
-        First, unused iterators are drained, so that their elements can be checked, and earlier results are replaced by
-        literals, so that the statements that made them can be deleted.
-        """
-        yield from self._first(self._drained(seen.iterators))
-        yield from self._improved(self._with_literals(seen.written))
-        while True:
-            before = self.best
-            yield from self._deleted()
-            while (yield from self._first(self._bypassed())):
-                yield from self._deleted()
-            while (yield from self._improved(self._changes())):
-                pass
-            if self.best == before:
-                return
-
-    def _deleted(self) -> Steps:
-        """Delete statements with their dependents until no single one can be deleted."""
-        while len(self.best) > 1:
-            statements = self._table.statements(self.best)
-            singles = [without(statements, position) for position in reversed(range(len(statements)))]
-            removable = yield from self._succeeding([keep for keep in singles if keep], self.kept)
-            if not removable:
-                return
-            # Statements that can be deleted one by one can often be deleted together.
-            together = sorted(set.intersection(*(set(keep) for keep in removable)))
-            if len(removable) == 1 or not (together and (yield from self._first([self.kept(together)]))):
-                yield from self._first([self.kept(removable[0])])
-
-    def _with_literals(self, values: Mapping[int, Expression]) -> list[tuple[int, Change]]:
-        """Return changes that replace references to earlier results by their literal values."""
-        return [
-            (position, Change(place, value, 0))
-            for position, statement in enumerate(self._table.statements(self.best))
-            for place, old in arguments(statement)
-            if isinstance(old, Ref) and (value := values.get(old.position)) is not None
-        ]
-
-    def _changes(self) -> list[tuple[int, Change]]:
-        """Return the possible simplifications of the arguments of all statements."""
-        return [
-            (position, change)
-            for position, statement in enumerate(self._table.statements(self.best))
-            for change in plainer(statement, self.means.of(statement), raises=self.row.ending is not None)
-        ]
-
-    def _drained(self, iterators: Container[int]) -> list[TestCase]:
-        """Return the test case with its unused iterators drained, if there are any."""
-        statements = self._table.statements(self.best)
-        used = {position for statement in statements for position in statement.refs}
-        drained = [
-            one._replace(iterate=True) if at in iterators and at not in used else one
-            for at, one in enumerate(statements)
-        ]
-        return [self._table.testcase(drained)] if drained != statements else []
-
-    def _bypassed(self) -> list[TestCase]:
-        """Return test cases with one intermediate result removed.
-
-        The result is replaced by one of the results that it was made from, or by a simple object of the class that
-        later statements call methods of.
-        """
-        statements = self._table.statements(self.best)
-        found: list[TestCase] = []
-        for position, statement in enumerate(statements[:-1]):
-            later = statements[position + 1 :]
-            if not any(position in one.refs for one in later):
-                continue
-            for earlier in dict.fromkeys(statement.refs):
-                found.append(self._instead(position, earlier))
-            asked = dict.fromkeys(
-                operation.owner
-                for one in later
-                if one.receiver == position and (operation := self.means.of(one)) is not None
-            )
-            for maker in self.means.instead(statement, asked):
-                found.append(self._table.testcase([*statements[:position], maker, *later]))
-        return found
-
-    def _instead(self, position: int, earlier: int) -> TestCase:
-        """Return the best test case without the statement at `position`; the result at `earlier` takes its place."""
-        statements = self._table.statements(self.best)
-        new = {old: old - (old > position) for old in range(len(statements))} | {position: earlier}
-        return self._table.testcase(one.moved(new) for old, one in enumerate(statements) if old != position)
-
-    def _improved(self, changes: list[tuple[int, Change]]) -> Generator[list[TestCase], list[_Row], bool]:
-        """Apply as many of the changes as the test case allows; return whether any was applied."""
-        possible = yield from self._succeeding(changes, lambda change: self._changed([change]))
-        if not possible:
-            return False
-        # Try the best change of each argument together; if that fails, try half of them, down to a single one.
-        best: dict[tuple[int, int | str], tuple[int, Change]] = {}
-        for position, change in possible:
-            known = best.get((position, change.place))
-            if known is None or change.saved > known[1].saved:
-                best[position, change.place] = (position, change)
-        together = sorted(best.values(), key=lambda one: -one[1].saved)
-        while together and not (yield from self._first([self._changed(together)])):
-            together = together[: len(together) // 2]
-        return bool(together)
-
-    def _first(self, proposals: Iterable[TestCase]) -> Generator[list[TestCase], list[_Row], bool]:
-        """Take the first of the test cases that is valid; return whether there was one."""
-        testcases = list(proposals)
-        if not testcases:
-            return False
-        rows = yield testcases
-        for testcase, row in zip(testcases, rows, strict=True):
-            if self._is_valid(row):
-                self.best, self.row = testcase, row
-                return True
-        return False
-
-    def _succeeding(
-        self, changes: list[Made], made: Callable[[Made], TestCase]
-    ) -> Generator[list[TestCase], list[_Row], list[Made]]:
-        """Return the changes after which the test case is valid."""
-        if not changes:
-            return []
-        rows = yield [made(change) for change in changes]
-        return [change for change, row in zip(changes, rows, strict=True) if self._is_valid(row)]
-
-    def _is_valid(self, row: _Row) -> bool:
-        return self.mutants <= row.kills and self.covers(row)
-
-    def covers(self, row: _Row) -> bool:
-        """Return whether the behaviour keeps the targets and the outcome; mutants are not considered."""
-        return row.ending in (None, self.row.ending) and bool(row.covers[self.targets].all())
-
-    def kept(self, keep: list[int]) -> TestCase:
-        """Return the best test case reduced to the positions `keep`."""
-        statements = self._table.statements(self.best)
-        position = {old: new for new, old in enumerate(keep)}
-        return self._table.testcase(statements[old].moved(position) for old in keep)
-
-    def _changed(self, changes: Iterable[tuple[int, Change]]) -> TestCase:
-        """Return the best test case with some arguments changed."""
-        statements = self._table.statements(self.best)
-        made: dict[int, list[Change]] = {}
-        for position, change in changes:
-            made.setdefault(position, []).append(change)
-        for position, some in made.items():
-            statements[position] = changed(statements[position], some)
-        return self._table.testcase(statements)
-
-
 def _run_in_lockstep(
-    active: Iterable[tuple[_Reduction, Steps]],
-    judge: Callable[[Sequence[TestCase]], list[_Row]],
+    active: Iterable[tuple[Reduction, Steps]],
+    judge: Callable[[Sequence[TestCase]], list[Row]],
     kills: Kills | None = None,
 ) -> None:
     """Run reductions to their end or until the budget runs out, with one shared batch per step."""
-    waiting: list[tuple[_Reduction, Steps, list[TestCase]]] = []
+    waiting: list[tuple[Reduction, Steps, list[TestCase]]] = []
     for one, steps in active:
         proposals = next(steps, None)
         if proposals is not None:
@@ -457,7 +247,7 @@ def _run_in_lockstep(
             except OutOfBudget:  # from now on the tests must only keep their coverage
                 for one, _, _ in waiting:
                     one.mutants = frozenset()
-        still: list[tuple[_Reduction, Steps, list[TestCase]]] = []
+        still: list[tuple[Reduction, Steps, list[TestCase]]] = []
         for (one, steps, _), some in zip(waiting, rows, strict=True):
             try:
                 still.append((one, steps, steps.send(some)))
@@ -466,9 +256,7 @@ def _run_in_lockstep(
         waiting = still
 
 
-def _add_kills(
-    waiting: Sequence[tuple[_Reduction, Steps, list[TestCase]]], rows: list[list[_Row]], kills: Kills
-) -> None:
+def _add_kills(waiting: Sequence[tuple[Reduction, Steps, list[TestCase]]], rows: list[list[Row]], kills: Kills) -> None:
     """Run proposals that keep targets and outcome on the mutants they must kill, and add the kills to the rows."""
     asked: list[tuple[TestCase, Sequence[int]]] = []
     places: list[tuple[int, int]] = []
@@ -481,7 +269,7 @@ def _add_kills(
         rows[index][at] = rows[index][at]._replace(kills=killed)
 
 
-def _union(reductions: Iterable[_Reduction], targets: int) -> NDArray[np.bool_]:
+def _union(reductions: Iterable[Reduction], targets: int) -> NDArray[np.bool_]:
     """Return the targets that the reductions cover together."""
     union = np.zeros(targets, dtype=bool)
     for one in reductions:
@@ -489,7 +277,7 @@ def _union(reductions: Iterable[_Reduction], targets: int) -> NDArray[np.bool_]:
     return union
 
 
-def _essential(reductions: Sequence[_Reduction], wanted: NDArray[np.bool_]) -> list[_Reduction]:
+def _essential(reductions: Sequence[Reduction], wanted: NDArray[np.bool_]) -> list[Reduction]:
     """Return reductions, in order, that cover all `wanted` targets and kill their mutants, without redundant ones.
 
     Greedy set cover: each step takes the reduction with the most new targets; ties go to the shortest, then to the

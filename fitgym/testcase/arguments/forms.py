@@ -1,8 +1,7 @@
 """Forms: generators of values for hints.
 
 Values with a literal notation (constants, containers, functions, classes, enum members) are written directly. Objects
-are results of earlier statements. An existing object is reused if there is one; otherwise statements that build one are
-first appended to the draft.
+are results of earlier statements: an existing one if there is one, otherwise of new statements that build one.
 """
 
 from __future__ import annotations
@@ -155,8 +154,7 @@ class Forms:
     def of_set(self, items: Sequence[Expression], draft: Draft) -> list[Expression]:
         """Return the elements of a set of these items, each once.
 
-        Values hashed by address are kept only if there are no others. Code iterates over a set in hash order. An
-        address as hash changes the order between processes, and possibly the behaviour of the code.
+        Values hashed by address are kept only if there are no others: they change the order of a set between processes.
         """
         different = distinct(items)
         if len(different) < 2:

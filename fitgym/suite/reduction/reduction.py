@@ -1,0 +1,228 @@
+"""Reduction: one test case made smaller step by step, as long as it keeps its targets, its outcome and its mutants."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Generator, Hashable, Iterable, Mapping, Sequence
+from typing import NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fitgym.suite.reduction.dependencies import needed, without
+from fitgym.suite.reduction.makers import Means
+from fitgym.suite.reduction.simplification import Change, arguments, changed, plainer
+from fitgym.testcase.expression import Expression, Ref
+from fitgym.testcase.statement import TestCase
+
+__all__ = ["Reduction", "Row", "Seen", "Steps"]
+
+Steps = Generator[list[TestCase], list["Row"], None]
+"""Proposes batches of test cases, and receives their behaviour."""
+
+Made = TypeVar("Made")
+
+
+class Seen(NamedTuple):
+    """Facts about the results of a test case.
+
+    Attributes:
+        written: literal forms of results, by the position of the statement.
+        iterators: positions of statements whose results are iterators.
+    """
+
+    written: Mapping[int, Expression] = {}
+    iterators: Container[int] = ()
+
+
+class Row(NamedTuple):
+    """The behaviour of a test case.
+
+    Attributes:
+        covers: the targets that it covers, booleans of shape `(n_targets,)`.
+        ending: its outcome, None if it returns.
+        kills: mutants that it is known to kill.
+    """
+
+    covers: NDArray[np.bool_]
+    ending: Hashable
+    kills: frozenset[int] = frozenset()
+
+
+class Reduction:
+    """The reduction of one test case, which must keep its targets and its outcome, or come to return.
+
+    Attributes:
+        best: the smallest valid test case so far; usable at any time.
+        row: the behaviour of `best`.
+        targets: the targets that it must cover.
+        mutants: the mutants that it must kill.
+        means: information about statements.
+    """
+
+    def __init__(self, testcase: TestCase, targets: Sequence[int], row: Row, means: Means) -> None:
+        self.best = testcase
+        self.row = row
+        self.targets = list(targets)
+        self.mutants: frozenset[int] = frozenset()
+        self.means = means
+        self._table = means.table
+
+    def shorter(self) -> Steps:
+        """Propose batches of test cases with fewer statements; receive their behaviour."""
+        statements = self._table.statements(self.best)
+        if len(statements) < 2:
+            return
+        # Try every prefix, and each statement with only its dependencies. One of these is usually the answer, so that
+        # few single deletions remain.
+        prefixes = [list(range(size)) for size in range(1, len(statements))]
+        slices = [needed(statements, position) for position in range(len(statements))]
+        slices = [keep for keep in slices if len(keep) < len(statements)]
+        yield from self._first(self.kept(keep) for keep in sorted(prefixes + slices, key=len))
+        yield from self._deleted()
+
+    def plainer(self, seen: Seen) -> Steps:
+        """Propose batches of simpler test cases; receive their behaviour.
+
+        First, unused iterators are drained, so that their elements can be checked, and earlier results are replaced by
+        literals, so that the statements that made them can be deleted.
+        """
+        yield from self._first(self._drained(seen.iterators))
+        yield from self._improved(self._with_literals(seen.written))
+        while True:
+            before = self.best
+            yield from self._deleted()
+            while (yield from self._first(self._bypassed())):
+                yield from self._deleted()
+            while (yield from self._improved(self._changes())):
+                pass
+            if self.best == before:
+                return
+
+    def _deleted(self) -> Steps:
+        """Delete statements with their dependents until no single one can be deleted."""
+        while len(self.best) > 1:
+            statements = self._table.statements(self.best)
+            singles = [without(statements, position) for position in reversed(range(len(statements)))]
+            removable = yield from self._succeeding([keep for keep in singles if keep], self.kept)
+            if not removable:
+                return
+            # Statements that can be deleted one by one can often be deleted together.
+            together = sorted(set.intersection(*(set(keep) for keep in removable)))
+            if len(removable) == 1 or not (together and (yield from self._first([self.kept(together)]))):
+                yield from self._first([self.kept(removable[0])])
+
+    def _with_literals(self, values: Mapping[int, Expression]) -> list[tuple[int, Change]]:
+        """Return changes that replace references to earlier results by their literal values."""
+        return [
+            (position, Change(place, value, 0))
+            for position, statement in enumerate(self._table.statements(self.best))
+            for place, old in arguments(statement)
+            if isinstance(old, Ref) and (value := values.get(old.position)) is not None
+        ]
+
+    def _changes(self) -> list[tuple[int, Change]]:
+        """Return the possible simplifications of the arguments of all statements."""
+        return [
+            (position, change)
+            for position, statement in enumerate(self._table.statements(self.best))
+            for change in plainer(statement, self.means.of(statement), raises=self.row.ending is not None)
+        ]
+
+    def _drained(self, iterators: Container[int]) -> list[TestCase]:
+        """Return the test case with its unused iterators drained, if there are any."""
+        statements = self._table.statements(self.best)
+        used = {position for statement in statements for position in statement.refs}
+        drained = [
+            one._replace(iterate=True) if at in iterators and at not in used else one
+            for at, one in enumerate(statements)
+        ]
+        return [self._table.testcase(drained)] if drained != statements else []
+
+    def _bypassed(self) -> list[TestCase]:
+        """Return test cases with one intermediate result removed.
+
+        The result is replaced by one of the results that it was made from, or by a simple object of the class that
+        later statements call methods of.
+        """
+        statements = self._table.statements(self.best)
+        found: list[TestCase] = []
+        for position, statement in enumerate(statements[:-1]):
+            later = statements[position + 1 :]
+            if not any(position in one.refs for one in later):
+                continue
+            for earlier in dict.fromkeys(statement.refs):
+                found.append(self._instead(position, earlier))
+            asked = dict.fromkeys(
+                operation.owner
+                for one in later
+                if one.receiver == position and (operation := self.means.of(one)) is not None
+            )
+            for maker in self.means.instead(statement, asked):
+                found.append(self._table.testcase([*statements[:position], maker, *later]))
+        return found
+
+    def _instead(self, position: int, earlier: int) -> TestCase:
+        """Return the best test case without the statement at `position`; the result at `earlier` takes its place."""
+        statements = self._table.statements(self.best)
+        new = {old: old - (old > position) for old in range(len(statements))} | {position: earlier}
+        return self._table.testcase(one.moved(new) for old, one in enumerate(statements) if old != position)
+
+    def _improved(self, changes: list[tuple[int, Change]]) -> Generator[list[TestCase], list[Row], bool]:
+        """Apply as many of the changes as the test case allows; return whether any was applied."""
+        possible = yield from self._succeeding(changes, lambda change: self._changed([change]))
+        if not possible:
+            return False
+        # Try the best change of each argument together; if that fails, try half of them, down to a single one.
+        best: dict[tuple[int, int | str], tuple[int, Change]] = {}
+        for position, change in possible:
+            known = best.get((position, change.place))
+            if known is None or change.saved > known[1].saved:
+                best[position, change.place] = (position, change)
+        together = sorted(best.values(), key=lambda one: -one[1].saved)
+        while together and not (yield from self._first([self._changed(together)])):
+            together = together[: len(together) // 2]
+        return bool(together)
+
+    def _first(self, proposals: Iterable[TestCase]) -> Generator[list[TestCase], list[Row], bool]:
+        """Take the first of the test cases that is valid; return whether there was one."""
+        testcases = list(proposals)
+        if not testcases:
+            return False
+        rows = yield testcases
+        for testcase, row in zip(testcases, rows, strict=True):
+            if self._is_valid(row):
+                self.best, self.row = testcase, row
+                return True
+        return False
+
+    def _succeeding(
+        self, changes: list[Made], made: Callable[[Made], TestCase]
+    ) -> Generator[list[TestCase], list[Row], list[Made]]:
+        """Return the changes after which the test case is valid."""
+        if not changes:
+            return []
+        rows = yield [made(change) for change in changes]
+        return [change for change, row in zip(changes, rows, strict=True) if self._is_valid(row)]
+
+    def _is_valid(self, row: Row) -> bool:
+        return self.mutants <= row.kills and self.covers(row)
+
+    def covers(self, row: Row) -> bool:
+        """Return whether the behaviour keeps the targets and the outcome; mutants are not considered."""
+        return row.ending in (None, self.row.ending) and bool(row.covers[self.targets].all())
+
+    def kept(self, keep: list[int]) -> TestCase:
+        """Return the best test case reduced to the positions `keep`."""
+        statements = self._table.statements(self.best)
+        position = {old: new for new, old in enumerate(keep)}
+        return self._table.testcase(statements[old].moved(position) for old in keep)
+
+    def _changed(self, changes: Iterable[tuple[int, Change]]) -> TestCase:
+        """Return the best test case with some arguments changed."""
+        statements = self._table.statements(self.best)
+        made: dict[int, list[Change]] = {}
+        for position, change in changes:
+            made.setdefault(position, []).append(change)
+        for position, some in made.items():
+            statements[position] = changed(statements[position], some)
+        return self._table.testcase(statements)
