@@ -125,7 +125,7 @@ def test_every_table_of_results_is_there() -> None:
 
 def test_what_is_said_of_a_variable_is_not_taken_for_its_type() -> None:
     text = (SITE / "reference" / "fitgym.fitness.base.html").read_text("utf-8")
-    assert "not known yet when the trace was measured: not covered." in text
+    assert "unknown when the trace was measured: not covered." in text
 
 
 def test_no_page_asks_the_network_or_shows_markup() -> None:
