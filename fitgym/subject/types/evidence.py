@@ -1,8 +1,8 @@
 """Evidence: observed uses of a value of unknown type, and the type that they suggest.
 
-Two readers collect evidence: `reader` from the syntax tree, `demands` from proxies at run time. Both end in
-`Evidence.hint`. It checks in this order: classes named by `isinstance`, known types that have all used attributes,
-calls, arithmetic, indexing, iteration, comparison. Without any evidence the type remains `ANY`.
+`reader` collects evidence from the syntax tree. `Evidence.hint` checks in this order: classes named by `isinstance`,
+known types that have all used attributes, calls, arithmetic, indexing, iteration, comparison. Without any evidence the
+type remains `ANY`.
 """
 
 from __future__ import annotations

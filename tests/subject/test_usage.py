@@ -1,12 +1,9 @@
-"""Demands: type information from the use of a parameter, in the source and at run time."""
+"""Usage: type information from the use of a parameter in the source."""
 
 import ast
-import types
 
 import pytest
 
-from fitgym.subject.subject import Operation, Parameter
-from fitgym.subject.types.demands import Proxy, probe, static_demands
 from fitgym.subject.types.evidence import Evidence
 from fitgym.subject.types.hints import ANY, NONE, Hint, union
 from fitgym.subject.types.usage import Usage
@@ -34,6 +31,10 @@ def namespace(**values):
 
 def painter(result):
     return Hint("callable", args=(ANY, union([result, ANY])))
+
+
+def static_demands(node):
+    return Usage(ast.Module([], [])).demands(node)
 
 
 def demanded(body, parameters="x"):
@@ -237,108 +238,3 @@ def test_evidence_that_is_linked_in_a_circle_ends():
     first.element.link(first)
     second.use("iterated")
     assert first.hint().kind == "iterable"
-
-
-# Probing
-
-
-def probed(source, *parameters, kind="function", name="f", constructor=()):
-    module = types.ModuleType("probed")
-    exec(source, vars(module))
-
-    def described(names):
-        return tuple(Parameter(name, "positional_or_keyword", ANY) for name in names)
-
-    owner = "" if kind == "function" else "probed.C"
-    operations = [Operation(0, kind, "probed", name, owner, described(parameters))]
-    if owner:
-        operations.append(Operation(1, "constructor", "probed", "C", owner, described(constructor)))
-    found = probe(module, operations, lambda call: call())
-    return {parameter: hint for (operation, parameter), hint in found.items() if operation == 0}
-
-
-@pytest.mark.parametrize(
-    ("body", "hint"),
-    [
-        ("return x.startswith('a')", STR),
-        ("return g(x)\ndef g(y): return y.items()", pairs()),
-        ("return [y for y in x]", items("iterable")),
-        ("return [y.upper() for y in x]", items("iterable", STR)),
-        ("return len(x)", union([STR, items("list")])),
-        ("return x(1)", Hint("callable", args=(ANY, ANY))),
-        ("return sorted([x(1)], key=x)", Hint("callable", args=(ANY, ANY))),
-        ("return range(x)", INT),
-        ("return x + 1", NUMBER),
-        ("return 2 ** x", NUMBER),
-        ("return x & y", INT),
-        ("return 'a' + x", STR),
-        ("return x < 3", NUMBER),
-        ("return x['a']", record(a=ANY)),
-        ("return f'{x:d}'", INT),
-        ("import operator\n    return operator.index(x)", INT),
-        ("return getattr(x, 'upp' + 'er')()", STR),
-        ("return x in ['a']", union([Hint("literal", texts=("'a'",)), STR])),
-    ],
-)
-def test_what_is_asked_of_a_proxy_shows_what_it_must_be(body, hint):
-    assert probed(f"y = 1\ndef f(x):\n    {body}", "x") == {"x": hint}
-
-
-@pytest.mark.parametrize(
-    "body", ["pass", "if x: pass", "isinstance(x, str)", "str(x)", "raise SystemExit", "raise KeyboardInterrupt"]
-)
-def test_nothing_is_learnt_where_nothing_is_asked(body):
-    assert probed(f"def f(x):\n    {body}", "x") == {}
-
-
-def test_both_sides_of_a_condition_are_visited():
-    source = "def f(flag, x):\n    return x.upper() if flag else x.lower()"
-    assert probed(source, "flag", "x") == {"x": STR}
-
-
-def test_a_method_is_called_on_an_object_built_with_proxies():
-    source = "class C:\n    def __init__(self, a): self.a = a\n    def m(self, x): return x.upper()"
-    assert probed(source, "x", kind="method", name="C.m", constructor=("a",)) == {"x": STR}
-
-
-def test_calls_run_under_the_limits_of_the_caller():
-    module = types.ModuleType("probed")
-    exec("def f(x):\n    while True: x.step()", vars(module))
-    operation = Operation(0, "function", "probed", "f", "", (Parameter("x", "positional_or_keyword", ANY),))
-    calls = []
-
-    def refuse(call):
-        calls.append(call)
-        raise TimeoutError
-
-    assert probe(module, [operation], refuse) == {}
-    assert len(calls) == 4
-
-
-def test_a_parameter_of_known_type_is_not_probed():
-    module = types.ModuleType("probed")
-    exec("def f(x): return x.upper()", vars(module))
-    operation = Operation(0, "function", "probed", "f", "", (Parameter("x", "positional_or_keyword", INT),))
-    assert probe(module, [operation], lambda call: call()) == {}
-
-
-def test_a_proxy_does_not_claim_to_be_what_it_is_not():
-    proxy = Proxy(Evidence())
-    assert not isinstance(proxy, (int, str, list, dict))
-    assert not hasattr(proxy, "__array__")
-
-
-def test_a_chain_of_calls_on_a_proxy_ends():
-    def descend(value):
-        return [descend(item) for item in value] or value.next.next()
-
-    descend(Proxy(Evidence(), truth=True, length=2))
-
-
-def test_a_loop_on_the_truth_of_proxies_ends():
-    node = Proxy(Evidence(), truth=True)
-    steps = 0
-    while node:
-        node = node.parent
-        steps += 1
-    assert steps < 10
