@@ -103,6 +103,8 @@ def main() -> int:
     """Return 0 if the suite passes and its coverage matches the record, 1 otherwise, 2 for an unusable subject."""
     subject, budget, seed = (*sys.argv[1:], *(SUBJECT, BUDGET, str(SEED))[len(sys.argv) - 1 :])[:3]
     console = Console(highlight=False, soft_wrap=True)
+    for old in OUTPUT.glob("test_*.py"):  # a run that adds to existing tests cannot be repeated from its record
+        old.unlink()
     console.print(f"[bold]1. A search writes tests for {subject}[/bold] (budget {budget}, seed {seed})\n")
     try:
         with LiveView(subject, GENERATED_GOAL, "default") as view:

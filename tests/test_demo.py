@@ -32,6 +32,8 @@ def test_the_longest_of_the_short_tests_is_printed() -> None:
 
 @nightly
 def test_the_demonstration_ends_with_what_to_do_next(tmp_path: Path) -> None:
+    (tmp_path / "demo_output").mkdir()
+    (tmp_path / "demo_output" / "test_colorsys.py").write_text("def test_of_an_earlier_run():\n    import colorsys\n")
     command = [sys.executable, str(ROOT / "examples" / "demo.py"), "colorsys", "300x"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stdout + done.stderr
