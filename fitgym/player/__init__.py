@@ -1,1 +1,4 @@
-"""The player: an episode as one HTML page to watch, and a game in which a person chooses the fitness functions."""
+"""The player: HTML pages of episodes, which replay a recorded run or let a person choose the fitness functions.
+
+The commands `fitgym replay` and `fitgym play` use it.
+"""
