@@ -41,8 +41,8 @@ def examples(module: str, path: str, source: str) -> tuple[Example, ...]:
                 found.append(Example(tuple(body), inside=True))
             if not isinstance(node, ast.Module) and len(node.name) > 3 and not node.name.startswith("_"):
                 names.add(node.name)
-    for package, text in test_files(module, path, names):
-        found += written(text, package)
+    for file in test_files(module, path, names):
+        found += written(file.text, file.package, file.conftests)
         if len(found) > _MOST:
             break
     text = readme(module, path)

@@ -15,28 +15,45 @@ _SET_UP = ("setUp", "setup_method", "setup", "setup_class", "setUpClass")
 _Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-def written(text: str, package: str = "") -> list[Example]:
+def written(text: str, package: str = "", conftests: Sequence[tuple[str, str]] = ()) -> list[Example]:
     """Return the tests of a file as examples, in order; none if the file is not valid Python.
 
     The imports of the file, the constants that the test uses, and its setup precede the test. Fixtures of pytest become
-    assignments of their value. Each case of a parametrized test is a separate example.
+    assignments of their value; if they are defined in another file, its imports precede all others. Each case of a
+    parametrized test is a separate example.
 
     Args:
         text: of the file.
         package: the package of the file, for relative imports.
+        conftests: package and text of the files that define shared fixtures, nearest first; those that are not valid
+            Python are ignored.
     """
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = _parsed(text)
+    if tree is None:
         return []
-    return list(_File(tree, package).examples())
+    parsed = [(_parsed(other), name) for name, other in conftests]
+    return list(_File(tree, package, [_File(one, name) for one, name in parsed if one is not None]).examples())
+
+
+def _parsed(text: str) -> ast.Module | None:
+    try:
+        return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 class _File:
-    """One test file."""
+    """One file of tests or fixtures.
 
-    def __init__(self, tree: ast.Module, package: str) -> None:
+    Args:
+        tree: the file.
+        package: its package.
+        shared: other files that define fixtures, nearest first.
+    """
+
+    def __init__(self, tree: ast.Module, package: str, shared: Sequence[_File] = ()) -> None:
         self._tree = tree
+        self._shared = shared
         self._imports = [
             _absolute(node, package) for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)
         ]
@@ -68,22 +85,32 @@ class _File:
             found = _cases(decorator)
             if found:
                 cases = [[*case, one] for case in cases for one in found][:_MOST_CASES]
-        fixtures = self._fixtures(test, members, 0)
+        used: dict[_File, None] = {self: None}
+        fixtures = self._fixtures(test, members, 0, used)
         body = [*before, *fixtures, *test.body]
-        functions = {name: node for name, node in self._functions.items() if not name.startswith("test")}
+        files = list(used)[::-1]  # names of the test's own file win
+        functions = {
+            name: node for file in files for name, node in file._functions.items() if not name.startswith("test")
+        }
         functions |= {f"self.{name}": node for name, node in members.items() if not name.startswith("test")}
         for case in cases:
             whole = [*case, *body]
-            yield Example((*self._imports, *self._needed(whole), *whole), functions)
+            needed = [one for file in files for one in (*file._imports, *file._needed(whole))]
+            yield Example((*needed, *whole), functions)
 
-    def _fixtures(self, test: _Function, members: Mapping[str, _Function], depth: int) -> list[ast.stmt]:
-        """Return the statements of the fixtures that a test requests by parameter name."""
+    def _fixtures(
+        self, test: _Function, members: Mapping[str, _Function], depth: int, used: dict[_File, None]
+    ) -> list[ast.stmt]:
+        """Return the statements of the fixtures that a test requests by parameter name, and add their files to `used`."""
         found: list[ast.stmt] = []
         for argument in test.args.args:
-            fixture = members.get(argument.arg) or self._functions.get(argument.arg)
+            name = argument.arg
+            place = next((file for file in (self, *self._shared) if name in file._functions), self)
+            fixture = members.get(name) or place._functions.get(name)
             if fixture is None or depth > 3 or not any("fixture" in ast.dump(one) for one in fixture.decorator_list):
                 continue
-            found += self._fixtures(fixture, members, depth + 1)
+            used.setdefault(place)
+            found += self._fixtures(fixture, members, depth + 1, used)
             for statement in fixture.body:
                 value = statement.value if isinstance(statement, ast.Return | ast.Expr) else None
                 if isinstance(value, ast.Yield):

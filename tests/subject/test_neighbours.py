@@ -10,7 +10,7 @@ test_files.__test__ = False
 
 def found(root, module="p.core", names=("compute",)):
     path = root / (module.replace(".", "/") + ".py")
-    return [text.partition("\n")[0] for _, text in test_files(module, str(path), names)]
+    return [file.text.partition("\n")[0] for file in test_files(module, str(path), names)]
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,18 @@ def test_the_package_of_a_test_file_is_told_for_its_relative_imports(tmp_path):
     folder = tmp_path / "p" / "tests"
     folder.mkdir(parents=True)
     (folder / "test_core.py").write_text("from ..core import f")
-    assert [package for package, _ in test_files("p.core", str(tmp_path / "p" / "core.py"), ())] == ["p.tests"]
+    assert [file.package for file in test_files("p.core", str(tmp_path / "p" / "core.py"), ())] == ["p.tests"]
+
+
+def test_shared_fixtures_come_from_the_folders_above_up_to_the_project(tmp_path):
+    project = tmp_path / "project"
+    (project / "src" / "p").mkdir(parents=True)
+    for folder in (tmp_path, project, project / "tests", project / "tests" / "unit", project / "tests" / "other"):
+        folder.mkdir(exist_ok=True)
+        (folder / "conftest.py").write_text(f"# {folder.name}")
+    (project / "tests" / "unit" / "test_core.py").write_text("import p")
+    (file,) = test_files("p.core", str(project / "src" / "p" / "core.py"), ())
+    assert [text for _, text in file.conftests] == ["# unit", "# tests", "# project"]
 
 
 def test_what_is_parsed_is_limited(tmp_path):

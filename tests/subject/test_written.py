@@ -9,10 +9,10 @@ import pytest
 from fitgym.subject.written import written
 
 
-def bodies(text, package=""):
+def bodies(text, package="", *conftests):
     return [
         "; ".join(ast.unparse(ast.fix_missing_locations(statement)) for statement in example.body)
-        for example in written(textwrap.dedent(text), package)
+        for example in written(textwrap.dedent(text), package, conftests)
     ]
 
 
@@ -46,6 +46,35 @@ def bodies(text, package=""):
 )
 def test_each_test_with_what_it_needs(text, expected):
     assert bodies(text) == expected
+
+
+CONFTEST = """from .shop import Store
+SIZE = 3
+
+@pytest.fixture
+def store():
+    return Store(SIZE)
+
+@pytest.fixture
+def full(store):
+    store.fill()
+    yield store
+"""
+
+
+def test_a_fixture_of_a_conftest_brings_its_imports_and_constants():
+    test = "from m import f\n\ndef test_a(full):\n    f(full)\n"
+    assert bodies(test, "", ("p.tests", CONFTEST)) == [
+        "from p.tests.shop import Store; SIZE = 3; from m import f; store = Store(SIZE); store.fill(); full = store; f(full)"
+    ]
+
+
+def test_the_nearest_fixture_of_a_name_is_used():
+    near = "@pytest.fixture\ndef store():\n    return 1\n"
+    test = "def test_a(store):\n    f(store)\n"
+    assert bodies(test, "", ("", near), ("p.tests", CONFTEST)) == ["store = 1; f(store)"]
+    assert bodies(test + near.replace("1", "2"), "", ("", near)) == ["store = 2; f(store)"]
+    assert bodies(test, "", ("", "def broken(:"), ("", near)) == ["store = 1; f(store)"]
 
 
 def test_relative_imports_are_made_absolute():
