@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from fitgym.commands.flags import Text, with_options
 from fitgym.run.setting import DEFAULT_ENV
+
+if TYPE_CHECKING:
+    from fitgym.project.generation import ProjectRequest
+    from fitgym.project.layout import Module
 
 __all__ = ["UPDATE_EXAMPLES", "update"]
 
@@ -34,9 +39,10 @@ def update(
     quiet: Annotated[bool, Parameter(name=("--quiet", "-q"), negative=())] = False,
     options: Mapping[str, Any],
 ) -> int:
-    """Replace generated tests that no longer pass, and add tests for new code.
+    """Replace generated tests that no longer pass or add nothing, and add tests for new code.
 
-    Tests that you wrote or edited are never changed or removed; those that fail are listed.
+    A generated test of changed code adds nothing if your tests and the other generated tests cover and kill all that it
+    covers and kills. Tests that you wrote or edited are never changed or removed; those that fail are listed.
 
     Parameters
     ----------
@@ -63,6 +69,7 @@ def update(
     from fitgym.project.generation import ProjectRequest
     from fitgym.project.layout import find
     from fitgym.project.pruning import prune
+    from fitgym.project.redundancy import remove_redundant
     from fitgym.run.setting import Setting
     from fitgym.suite.text.generated import generated_files, tested
 
@@ -90,6 +97,11 @@ def update(
             f"not changed, because they are yours or their file cannot be imported ({len(pruned.left)}):\n\n"
         )
         sys.stdout.write("".join(f"{line}\n" for line in described(pruned.left, project.root)))
+    redundant = remove_redundant(project, _changed(wanted))
+    if redundant.removed:
+        sys.stdout.write(f"removed because other tests do the same ({len(redundant.removed)}):\n\n")
+        sys.stdout.write("".join(f"  {test}\n" for test in redundant.removed))
+    sys.stdout.write("".join(f"not searched for redundant tests: {note}\n" for note in redundant.notes))
     return run_project(
         subject,
         keywords,
@@ -104,3 +116,17 @@ def update(
         json=None,
         quiet=quiet,
     )
+
+
+def _changed(request: ProjectRequest) -> dict[Module, Path]:
+    """Return the generated files that were made for other code than their module has now, by module."""
+    from fitgym.errors import FitgymError
+    from fitgym.run.generation import filing_of
+
+    changed = {}
+    for module in request.project.modules:
+        with suppress(FitgymError):  # generation reports it
+            filing = filing_of(request.of(module))
+            if filing is not None and filing.standing is not None and not filing.is_current:
+                changed[module] = filing.path
+    return changed

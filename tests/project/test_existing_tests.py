@@ -90,7 +90,7 @@ def test_branches_of_the_existing_tests_are_known(project: Callable[..., Path]) 
     names = {(key[0], key[-1]) for key in covered(root, existing)}  # type: ignore[index]
     assert ("discount", "entered") in names and ("label", "entered") not in names
     assert existing.tests == 1
-    assert found.names["shop.prices"] == ("tests/test_prices.py::test_member",)
+    assert tuple(found.traces["shop.prices"]) == ("tests/test_prices.py::test_member",)
 
 
 def test_lines_are_those_that_ran(project: Callable[..., Path]) -> None:

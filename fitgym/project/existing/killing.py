@@ -51,7 +51,7 @@ class _Trial(NamedTuple):
         module: its module.
         number: of the mutant, index in `Subject.mutants`.
         id: of the mutant.
-        tests: positions of the tests among the items, ascending.
+        tests: positions of the tests among the items, in the order in which they run.
         seconds: duration of the tests without the mutant.
         fuel: maximal fuel of the module that one of the tests burns.
     """
@@ -78,15 +78,19 @@ class Killing:
 
     Args:
         probes: in the modules of the project.
-        tell: receives ("mutants", module, total, infected), ("killed", module, id) and ("unrun", number).
+        tell: receives ("mutants", module, total, infected), ("killed", module, id, test), where the test is the first
+            that fails, ("unrun", number) and ("dependent", test) for tests that fail without the tests before them.
         limit_s: seconds for all mutants.
         folder: the only folder that mutants may write in.
+        last: whether a test runs after all others. If such a test kills a mutant, no other test before it does, and
+            from then on it runs in its usual place.
     """
 
     probes: Probes
     tell: Send
     limit_s: float
     folder: str
+    last: Callable[[pytest.Item], bool] = lambda _: False
 
     def run(self, items: Sequence[pytest.Item], run: Runs, ran: Sequence[RanTest]) -> None:
         """Run the mutants; called in the process that has collected the tests and run none of them."""
@@ -98,12 +102,18 @@ class Killing:
         gc.collect()
         gc.freeze()
         alone = _Alone(lambda tests: self._failing(items, run, tests, None, 0, MOST_S * SLOWER)[0])
+        last = {at for at, item in enumerate(items) if self.last(item)}
         for at, trial in enumerate(trials):
             if time.monotonic() >= end:
                 self.tell(("unrun", len(trials) - at))
-                return
-            if self._is_killed(items, run, trial, mutations[trial.module], alone):
-                self.tell(("killed", trial.module, trial.id))
+                break
+            tests = tuple(sorted(trial.tests, key=lambda test: (test in last, test)))
+            killer = self._killer(items, run, trial._replace(tests=tests), mutations[trial.module], alone)
+            if killer >= 0:
+                last.discard(killer)
+                self.tell(("killed", trial.module, trial.id, items[killer].nodeid))
+        for test in sorted(alone.unreliable):
+            self.tell(("dependent", items[test].nodeid))
 
     def _plan(self, ran: Sequence[RanTest], position: dict[str, int]) -> tuple[list[_Trial], dict[str, Mutation]]:
         trials: list[_Trial] = []
@@ -143,9 +153,8 @@ class Killing:
         trials.sort(key=lambda trial: (trial.seconds, trial.module, trial.number))
         return trials, mutations
 
-    def _is_killed(
-        self, items: Sequence[pytest.Item], run: Runs, trial: _Trial, mutation: Mutation, alone: _Alone
-    ) -> bool:
+    def _killer(self, items: Sequence[pytest.Item], run: Runs, trial: _Trial, mutation: Mutation, alone: _Alone) -> int:
+        """Return the first test that kills the mutant, -1 if it survives."""
         tests = alone.reliable(trial.tests)
         while tests:
             fuel = FUEL * trial.fuel + MORE_FUEL
@@ -154,11 +163,11 @@ class Killing:
             if late:  # fuel stops endless loops, so the machine may just have been busy
                 failing, ran, _ = self._failing(items, run, tests, (mutation, trial), fuel, PATIENCE * limit)
             if failing < 0:
-                return False
+                return -1
             if alone.passes(tests[:ran]):
-                return True
+                return failing
             tests = alone.reliable(tests)
-        return False
+        return -1
 
     def _failing(
         self,
@@ -211,16 +220,19 @@ class _Alone:
 
     Args:
         failing: runs tests in a fork and returns the first one that fails, -1 if none does.
+
+    Attributes:
+        unreliable: tests that failed.
     """
 
     def __init__(self, failing: Callable[[tuple[int, ...]], int]) -> None:
         self._failing = failing
         self._known: dict[tuple[int, ...], bool] = {}
-        self._unreliable: set[int] = set()
+        self.unreliable: set[int] = set()
 
     def reliable(self, tests: Sequence[int]) -> tuple[int, ...]:
         """Return the tests without those that have failed without a mutant."""
-        return tuple(test for test in tests if test not in self._unreliable)
+        return tuple(test for test in tests if test not in self.unreliable)
 
     def passes(self, tests: tuple[int, ...]) -> bool:
         """Return whether these tests pass alone; if not, the failing test is marked as unreliable."""
@@ -228,5 +240,5 @@ class _Alone:
             failing = self._failing(tests)
             self._known[tests] = failing < 0
             if failing >= 0:
-                self._unreliable.add(failing)
+                self.unreliable.add(failing)
         return self._known[tests]

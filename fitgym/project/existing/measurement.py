@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import importlib.util
+import itertools
 import os
 import select
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -60,7 +61,10 @@ class ExistingTests:
         passed, failed, skipped: numbers of tests. Only passing tests count for coverage and mutants.
         seconds: duration, mutants included.
         modules: targets reached and mutants killed, by module; modules that no test imports are left out.
-        names: the tests that reach each module, in the order in which they ran.
+        traces: the traces of each test that reaches a module, by module and node id, in the order in which they ran.
+        killers: the node ids of tests that were the first to fail on a mutant.
+        dependent: the node ids of tests that passed, but fail without the tests before them.
+        unrun: number of mutants that were not run in time.
         notes: a sentence for everything that could not be done.
     """
 
@@ -69,7 +73,10 @@ class ExistingTests:
     skipped: int = 0
     seconds: float = 0.0
     modules: Mapping[str, Existing] = field(default_factory=dict)
-    names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    traces: Mapping[str, Mapping[str, tuple[Trace, ...]]] = field(default_factory=dict)
+    killers: frozenset[str] = frozenset()
+    dependent: frozenset[str] = frozenset()
+    unrun: int = 0
     notes: tuple[str, ...] = ()
 
 
@@ -80,6 +87,7 @@ def measure(
     limit_s: float = LIMIT_S,
     mutants_s: float = MUTANTS_S,
     generated: bool = False,
+    last: Collection[tuple[Path, str]] = (),
     report: Callable[[str], None] = lambda _: None,
 ) -> ExistingTests:
     """Run the existing tests of a project once, by pytest with the project's own configuration.
@@ -93,6 +101,8 @@ def measure(
         limit_s: seconds for all tests; tests that have not run by then do not count.
         mutants_s: seconds for all mutants; mutants that have not run by then count as survivors. 0 runs none.
         generated: include tests that fitgym generated.
+        last: tests that run after all others on a mutant, as file and node id without the file and parameters. They
+            are among the killers only if no other test kills the mutant.
         report: receives progress in a few words.
     """
     started = time.monotonic()
@@ -105,7 +115,7 @@ def measure(
         answer.notes.append(f"existing tests: '{inside[0]}' is needed to run the tests, so it cannot be measured")
         return answer.result((), time.monotonic() - started)
     try:
-        _run(project, references, found, limit_s, mutants_s, generated, answer)
+        _run(project, references, found, limit_s, mutants_s, generated, last, answer)
     except OSError as problem:
         answer.notes.append(f"existing tests could not be run: {problem}")
     return answer.result(references, time.monotonic() - started)
@@ -173,10 +183,13 @@ class _Answer:
         self._outcomes = {"passed": 0, "failed": 0, "skipped": 0}
         self._failed: list[str] = []
         self._unusable: list[tuple[str, str]] = []
-        self._traces: dict[str, dict[Trace, None]] = {}
+        self._imports: dict[str, Trace] = {}
+        self._traces: dict[str, dict[str, list[Trace]]] = {}
         self._distinct: dict[Any, Trace] = {}
-        self._names: dict[str, list[str]] = {}
         self._killed: dict[str, list[str]] = {}
+        self._killers: set[str] = set()
+        self._dependent: set[str] = set()
+        self._unrun = 0
 
     def hear(self, message: Any) -> None:
         """Process one message."""
@@ -195,12 +208,16 @@ class _Answer:
                 self.notes.append(f"existing tests: the process ended after {ran} of {self._total} tests")
             case ("mutants", str(name), int(total), int(infected)):
                 self._report(f"running {infected} of {total} mutants of {name}")
-            case ("killed", str(name), str(mutant)):
+            case ("killed", str(name), str(mutant), str(test)):
                 self._killed.setdefault(name, []).append(mutant)
+                self._killers.add(test)
+            case ("dependent", str(test)):
+                self._dependent.add(test)
             case ("unrun", int(number)):
+                self._unrun = number
                 self.notes.append(f"existing tests: {number} mutants were not run in time and count as survivors")
             case ("base", str(name), record):
-                self._add(name, record, None)
+                self._imports[name] = self._trace(name, record, None)
             case ("unprobed", str(name), str(why)):
                 self.notes.append(f"existing tests: {name} is not measured, because {why}")
             case ("end", int(code)):
@@ -221,15 +238,26 @@ class _Answer:
             self.notes.append(f"existing tests: {number} and {verb} not count, such as '{self._failed[0]}'")
         modules = {}
         for reference in references:
-            if traces := self._traces.get(reference.module):
+            tests = self._traces.get(reference.module, {})
+            imported = self._imports.get(reference.module)
+            traces = [*itertools.chain(*tests.values()), *([] if imported is None else [imported])]
+            if traces:
                 modules[reference.module] = Existing(
                     Existing.digest(read(reference)),
-                    tuple(traces),
+                    tuple(dict.fromkeys(traces)),
                     frozenset(self._killed.get(reference.module, ())),
-                    tests=len(self._names.get(reference.module, ())),
+                    tests=len(tests),
                 )
-        names = {name: tuple(self._names.get(name, ())) for name in modules}
-        return ExistingTests(**self._outcomes, seconds=seconds, modules=modules, names=names, notes=tuple(self.notes))
+        return ExistingTests(
+            **self._outcomes,
+            seconds=seconds,
+            modules=modules,
+            traces={name: {test: tuple(some) for test, some in self._traces.get(name, {}).items()} for name in modules},
+            killers=frozenset(self._killers),
+            dependent=frozenset(self._dependent),
+            unrun=self._unrun,
+            notes=tuple(self.notes),
+        )
 
     def _test(self, name: str, outcome: str, records: Mapping[str, Any], raised: Sequence[Any]) -> None:
         self._outcomes[outcome] = self._outcomes.get(outcome, 0) + 1
@@ -237,18 +265,18 @@ class _Answer:
             self._failed.append(name)
         self._report(f"existing tests: {sum(self._outcomes.values())} of {self._total}")
         for module, record in records.items():
-            self._names.setdefault(module, []).append(name)
-            self._add(module, record, None)
+            self._traces.setdefault(module, {}).setdefault(name, []).append(self._trace(module, record, None))
         for module, kind, function in raised:
             if module in records:
-                self._add(module, ((b"", b"", b""), (), (b"", b""), 0), (kind, function))
+                trace = self._trace(module, ((b"", b"", b""), (), (b"", b""), 0), (kind, function))
+                self._traces[module][name].append(trace)
 
-    def _add(self, module: str, record: Any, raised: tuple[str, int] | None) -> None:
+    def _trace(self, module: str, record: Any, raised: tuple[str, int] | None) -> Trace:
         reached, stops, infected, _ = record  # records that differ only in fuel share one trace
         key = (module, reached, stops, infected, raised)
         if key not in self._distinct:
             self._distinct[key] = trace_of((reached, stops, infected, 0), raised)
-        self._traces.setdefault(module, {})[self._distinct[key]] = None
+        return self._distinct[key]
 
 
 def _run(
@@ -258,6 +286,7 @@ def _run(
     limit_s: float,
     mutants_s: float,
     generated: bool,
+    last: Collection[tuple[Path, str]],
     answer: _Answer,
 ) -> None:
     """Run the process, and pass its messages to `answer`."""
@@ -271,6 +300,7 @@ def _run(
         tuple(dict.fromkeys((str(project.source), str(project.root)))),
         (*_arguments(Path(private.path)), *map(str, found)),
         generated,
+        tuple((os.path.realpath(file), function) for file, function in last),
         limit_s,
         mutants_s,
         private.path,

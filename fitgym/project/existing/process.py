@@ -18,7 +18,7 @@ from fitgym.sandbox.sandbox import die_with_parent
 from fitgym.subject.subject import Reference
 from fitgym.suite.text.generated import is_generated
 
-__all__ = ["Job", "main"]
+__all__ = ["Job", "function_of", "main"]
 
 
 class Job(NamedTuple):
@@ -29,6 +29,7 @@ class Job(NamedTuple):
         path: folders to put at the front of `sys.path`.
         arguments: of pytest.
         generated: tests that fitgym generated count as existing ones.
+        last: tests that run after all others on a mutant, as file and node id without the file and parameters.
         limit_s: seconds for all tests.
         mutants_s: seconds for all mutants, 0 for none.
         folder: the only folder that mutants may write in; also for temporary files.
@@ -39,6 +40,7 @@ class Job(NamedTuple):
     path: tuple[str, ...]
     arguments: tuple[str, ...]
     generated: bool
+    last: tuple[tuple[str, str], ...]
     limit_s: float
     mutants_s: float
     folder: str
@@ -77,7 +79,12 @@ def main(reading: int, writing: int, parent: int) -> None:
         if job.mutants_s > 0:
             from fitgym.project.existing.killing import Killing
 
-            Killing(probes, tell, job.mutants_s, job.folder).run(items, run, ran)
+            Killing(probes, tell, job.mutants_s, job.folder, last).run(items, run, ran)
+
+    runs_last = frozenset(job.last)
+
+    def last(item: Any) -> bool:
+        return (os.path.realpath(item.path), function_of(item.nodeid)) in runs_last
 
     def ignored(path: Path) -> bool:
         return not job.generated and is_generated(path)
@@ -90,3 +97,8 @@ def main(reading: int, writing: int, parent: int) -> None:
     for name, why in probes.failed.items():
         tell(("unprobed", name, why))
     tell(("end", int(code)))
+
+
+def function_of(test: str) -> str:
+    """Return the node id of a test without its file and parameters, such as `TestPrice::test_x`."""
+    return test.partition("::")[2].partition("[")[0]
