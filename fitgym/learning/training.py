@@ -31,11 +31,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import gymnasium
 import numpy as np
-from gymnasium.envs.registration import load_env_creator
-from gymnasium.vector import SyncVectorEnv
-from gymnasium.wrappers import NormalizeReward
 
 import fitgym
 from fitgym.agents._deep import Deep
@@ -43,9 +39,9 @@ from fitgym.agents._made import joined
 from fitgym.agents.base import Agent, kind
 from fitgym.agents.base import make as make_agent
 from fitgym.agents.transition import Transition
-from fitgym.envs.across_subjects import AcrossSubjects
 from fitgym.errors import BudgetError, InputError, SubjectError
 from fitgym.evolution.budget import Budget
+from fitgym.learning.environments import at_once, environment, environments, told
 from fitgym.run.cluster import check_executor
 from fitgym.run.environment import has_subject, make, options_of
 from fitgym.run.setting import DEFAULT_ENV, Setting, plain
@@ -56,7 +52,6 @@ from fitgym.suite.text.export import write
 __all__ = ["Episode", "Trained", "Training", "last_checkpoint", "train"]
 
 Progress = Callable[["Episode"], None]
-_Env = gymnasium.Env[Any, Any]
 
 _PROGRESS = "progress.json"  # in a checkpoint: the request, and the episodes so far
 BUDGET = "100g"
@@ -177,10 +172,10 @@ def train(request: Training, progress: Progress = lambda episode: None) -> Train
     own = request.setting.seed
     # A resumed training needs another seed than the interrupted one, or its first episodes would be repeated.
     seed = own if earlier is None else int(np.random.SeedSequence((own, done)).generate_state(1)[0])
-    makers = [partial(_environment, request, usable, path, number) for number in range(request.envs)]
-    env = _environments(request, makers)
+    makers = [partial(environment, request, usable, path, number) for number in range(request.envs)]
+    env = environments(request, makers)
     try:
-        names, features, bound = _told(env, "names")[0]
+        names, features, bound = told(env, "names")[0]
         text = request.setting.agent if earlier is None else str(earlier)
         agent = make_agent(text, env.action_space, action_names=names, seed=own, environment=bound)
         made = _Made(request, usable, agent, [seed + number for number in range(request.envs)])
@@ -190,7 +185,7 @@ def train(request: Training, progress: Progress = lambda episode: None) -> Train
             more: dict[str, Any] = log if isinstance(agent, Deep) else {}
             agent.learn(env, request.steps - done, callback=watcher, seed=seed, **more)
         found = dict(unusable)
-        for failures in _told(env, "failures"):
+        for failures in told(env, "failures"):
             found.update(failures)
         lost = int(np.sum(getattr(env, "lost", 0)))
     finally:
@@ -322,100 +317,6 @@ class _Watcher:
         unfinished.rename(folder)
 
 
-class _Numbered(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Adds to `info` the number of the environment, and the reward before normalisation."""
-
-    def __init__(self, env: gymnasium.Env[Any, Any], number: int) -> None:
-        super().__init__(env)
-        self._number = number
-
-    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
-        observation, reward, terminated, truncated, info = self.env.step(action)
-        return (
-            observation,
-            reward,
-            terminated,
-            truncated,
-            {**info, "environment": self._number, "reward": float(reward)},
-        )
-
-    @property
-    def failures(self) -> dict[str, str]:
-        """The unusable subjects, each with the reason; empty if the environment has no subject."""
-        found: dict[str, str] = getattr(self.env, "failures", {})
-        return found
-
-    @property
-    def names(self) -> tuple[list[str] | None, list[str], dict[str, str]]:
-        """The names of the actions, of the features, and of the catalogue and feature set that a policy is bound to."""
-        inner: Any = self.unwrapped
-        actions = getattr(inner, "action_names", None)
-        return (
-            None if actions is None else list(actions),
-            list(getattr(inner, "feature_names", ())),
-            dict(getattr(inner, "environment", {})),
-        )
-
-    def action_masks(self) -> Any:
-        """The mask of the wrapped environment."""
-        return self.env.get_wrapper_attr("action_masks")()
-
-
-def _environment(request: Training, subjects: tuple[str, ...], path: str | None, number: int) -> _Env:
-    # The environment is made with the first subject, which may be in the folder of the corpus, too.
-    options = {**request.setting.options, "path": path} if subjects else request.setting.options
-    inner = make(replace(request.setting, subject=subjects[0] if subjects else "", options=options))
-    env: _Env = _Numbered(AcrossSubjects(inner, subjects, path) if subjects else inner, number)
-    return NormalizeReward(env) if request.normalise and issubclass(kind(request.setting.agent), Deep) else env
-
-
-def _told(env: Any, name: str) -> list[Any]:
-    """Return an attribute of every single environment."""
-    return list(env.get_attr(name)) if hasattr(env, "get_attr") else [env.get_wrapper_attr(name)]
-
-
-def _environments(request: Training, makers: Sequence[Callable[[], _Env]]) -> Any:
-    """Return the environment to learn in: a single one, or a vector environment."""
-    if request.executor == "local" and request.envs == 1:
-        return makers[0]()
-    try:
-        import stable_baselines3  # noqa: F401
-    except ImportError as problem:
-        raise InputError(
-            "several environments need the extra 'deep': pip install torch==2.13.0, then pip install 'fitgym[deep]' "
-            f"({problem})"
-        ) from None
-    if request.executor == "ray":
-        from fitgym.learning.rollouts import Rollouts
-
-        return Rollouts(makers, request.address)
-    if env := _at_once(request.setting):
-        return _batched(env, request)
-    from fitgym.learning.subprocesses import Subprocesses
-
-    return Subprocesses(makers)
-
-
-def _at_once(setting: Setting) -> str:
-    """Return the full id of an environment that steps all episodes in one process; "" for any other environment."""
-    known = gymnasium.registry.get(setting.env) or gymnasium.registry.get(f"fitgym/{setting.env}")
-    if known is None or known.vector_entry_point is None:
-        return ""
-    vector: Any = load_env_creator(str(known.vector_entry_point))
-    # A `SyncVectorEnv` steps one episode after the other, so it is no faster than single environments.
-    return "" if issubclass(vector, SyncVectorEnv) else known.id
-
-
-def _batched(env: str, request: Training) -> Any:
-    """Return a vector environment that steps all episodes at once."""
-    from stable_baselines3.common.vec_env import VecNormalize
-
-    from fitgym.learning.batched import batched
-
-    found = batched(env, request.envs, dict(request.setting.options))
-    return VecNormalize(found, norm_obs=False) if request.normalise else found
-
-
 def _subjects(request: Training) -> tuple[tuple[str, ...], dict[str, str], str | None]:
     """Return the usable subjects, the unusable ones with their reasons, and the folder to search first."""
     if not has_subject(request.setting.env):
@@ -461,7 +362,7 @@ def _check(request: Training) -> None:
         raise InputError(
             f"agent '{setting.agent}' learns in one process: use executor local, or a deep agent such as ppo"
         )
-    if request.executor == "ray" and _at_once(setting):
+    if request.executor == "ray" and at_once(setting):
         raise InputError(
             f"environment '{setting.env}' steps all episodes in one process, faster than a cluster: use executor local"
         )
