@@ -308,7 +308,7 @@ def _formats(log: str | Path | None, tensorboard: bool) -> list[str]:
         raise InputError(
             "events for TensorBoard need a folder"
             if log is None
-            else "events for TensorBoard need the package tensorboard: pip install 'fitgym[tensorboard]'"
+            else "events for TensorBoard need the package tensorboard: pip install 'fitgym[deep]'"
         )
     return [] if log is None else ["jsonl", "tensorboard"] if tensorboard else ["jsonl"]
 

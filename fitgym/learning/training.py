@@ -5,7 +5,8 @@
 
 The output folder contains the agent (`agent.json`, `arrays.npz`), `bundle.json` (request, environment, seeds, versions,
 unusable subjects) and `episodes.jsonl`, with a line for each episode. A deep agent adds `log/progress.jsonl`, with its
-losses and other numbers, and events for TensorBoard on request. `--agent FOLDER` uses the agent.
+losses and other numbers, and events for TensorBoard on request. `--agent FOLDER` uses the agent. With `validate` there
+is also `validation.csv`, see `fitgym.learning.validation`, and with `best` the folder `best` with another agent.
 
 With checkpoints there is also `checkpoints/STEPS`, the agent after so many steps. The checkpoint of a deep agent
 contains its last completed update; a training that resumes from it loses the later steps. An interrupted training
@@ -42,6 +43,7 @@ from fitgym.agents.transition import Transition
 from fitgym.errors import BudgetError, InputError, SubjectError
 from fitgym.evolution.budget import Budget
 from fitgym.learning.environments import at_once, environment, environments, told
+from fitgym.learning.validation import Point, Validation, validation_tasks
 from fitgym.run.cluster import check_executor
 from fitgym.run.environment import has_subject, make, options_of
 from fitgym.run.setting import DEFAULT_ENV, Setting, plain
@@ -70,11 +72,15 @@ class Training:
             without a subject.
         steps: number of decisions to learn from, over all environments.
         output: folder for the agent; an existing agent is replaced.
+        validate: steps between two validations, see `fitgym.learning.validation`; 0 for none. The last one follows the
+            training.
+        validate_on: subjects or tasks for the validation; "" for the validation split.
+        best: save the agent of the best validation in `best` of the output folder.
         envs: number of parallel environments, each in its own process; a single process steps them all if the
             environment has a `vector_entry_point`. More than one only for deep agents.
         checkpoint: steps between two checkpoints; 0 for none.
         resume: continue from the last checkpoint in `output`, if there is one.
-        tensorboard: also write events for TensorBoard; deep agents only.
+        tensorboard: also write events for TensorBoard; deep agents only. Validations are in `log/validation`.
         normalise: divide rewards by the standard deviation of the discounted return so far, as
             `gymnasium.wrappers.NormalizeReward` does: the scales of goals differ by orders of magnitude, which hinders
             training. Deep agents only; episodes are reported with the original rewards.
@@ -89,6 +95,9 @@ class Training:
     subjects: str = ""
     steps: int = 2000
     output: str = "policy"
+    validate: int = 0
+    validate_on: str = ""
+    best: bool = False
     envs: int = 1
     checkpoint: int = 0
     resume: bool = False
@@ -142,6 +151,7 @@ class Trained:
         unusable: the unusable subjects, each with the reason.
         resumed: number of steps before the checkpoint; 0 if the training did not resume.
         lost: number of lost environments on the cluster; with any, the training cannot be repeated exactly.
+        validations: the validations, including those before the checkpoint.
     """
 
     agent: Agent
@@ -149,14 +159,20 @@ class Trained:
     unusable: Mapping[str, str]
     resumed: int
     lost: int = 0
+    validations: tuple[Point, ...] = ()
 
 
-def train(request: Training, progress: Progress = lambda episode: None) -> Trained:
+def train(
+    request: Training,
+    progress: Progress = lambda episode: None,
+    validated: Callable[[Point], None] = lambda point: None,
+) -> Trained:
     """Train an agent, and save it.
 
     Args:
         request: the request.
         progress: called after each episode.
+        validated: called after each validation.
 
     Raises:
         InputError: a part of the request cannot be used, or differs from the request of the checkpoint; nothing is
@@ -165,6 +181,7 @@ def train(request: Training, progress: Progress = lambda episode: None) -> Train
         ExecutionError: the cluster gave no core to an environment, or lost one too often.
     """
     _check(request)
+    tasks = validation_tasks(request.setting, request.subjects, request.validate_on) if request.validate else {}
     usable, unusable, path = _subjects(request)
     earlier = last_checkpoint(request) if request.resume else None
     done = 0 if earlier is None else int(earlier.name)
@@ -179,9 +196,14 @@ def train(request: Training, progress: Progress = lambda episode: None) -> Train
         text = request.setting.agent if earlier is None else str(earlier)
         agent = make_agent(text, env.action_space, action_names=names, seed=own, environment=bound)
         made = _Made(request, usable, agent, [seed + number for number in range(request.envs)])
-        watcher = _Watcher(request, progress, done, before, made)
+        output = Path(request.output)
+        events = output / "log" / "validation" if request.tensorboard else None
+        validation = (
+            Validation(request.setting, tasks, output, request.best, done, validated, events) if tasks else None
+        )
+        watcher = _Watcher(request, progress, done, before, made, validation)
         if request.steps > done:
-            log = {"log": Path(request.output) / "log", "tensorboard": request.tensorboard}
+            log = {"log": output / "log", "tensorboard": request.tensorboard}
             more: dict[str, Any] = log if isinstance(agent, Deep) else {}
             agent.learn(env, request.steps - done, callback=watcher, seed=seed, **more)
         found = dict(unusable)
@@ -191,6 +213,8 @@ def train(request: Training, progress: Progress = lambda episode: None) -> Train
     finally:
         env.close()
     agent.made = made.after(len(watcher.episodes) - len(before))
+    if validation is not None and request.steps > done:
+        validation.add(agent, request.steps)
     folder = agent.save(request.output)
     bundle = {
         "request": request.to_json(),
@@ -209,7 +233,8 @@ def train(request: Training, progress: Progress = lambda episode: None) -> Train
     }
     write(json.dumps(bundle, indent=2) + "\n", folder / "bundle.json")
     write("".join(json.dumps(asdict(episode)) + "\n" for episode in watcher.episodes), folder / "episodes.jsonl")
-    return Trained(agent, tuple(watcher.episodes), found, done, lost)
+    points = () if validation is None else tuple(validation.points)
+    return Trained(agent, tuple(watcher.episodes), found, done, lost, points)
 
 
 def _gone_on_from(checkpoint: Path, request: Training) -> tuple[Episode, ...]:
@@ -269,16 +294,23 @@ class _Made:
 
 
 class _Watcher:
-    """Assembles the steps of each environment into episodes, and saves a checkpoint at regular intervals."""
+    """Assembles the steps of each environment into episodes; saves checkpoints and validates at regular intervals."""
 
     def __init__(
-        self, request: Training, progress: Progress, done: int, before: Sequence[Episode], made: _Made
+        self,
+        request: Training,
+        progress: Progress,
+        done: int,
+        before: Sequence[Episode],
+        made: _Made,
+        validation: Validation | None,
     ) -> None:
         self.episodes = list(before)
         self._made, self._earlier = made, len(before)
         self._request = request
         self._checkpoints = Path(request.output) / "checkpoints"
         self._every = request.checkpoint
+        self._validation = validation
         self._progress = progress
         self._steps = done
         self._open: dict[int, list[float]] = {}
@@ -301,6 +333,10 @@ class _Watcher:
             self._progress(episode)
         if self._every and self._steps % self._every == 0:
             self._save(agent)
+        # The last validation follows the last update.
+        if self._validation and self._steps % self._request.validate == 0 and self._steps < self._request.steps:
+            agent.made = self._made.after(len(self.episodes) - self._earlier)
+            self._validation.add(agent, self._steps)
 
     def _save(self, agent: Agent) -> None:
         """Save a checkpoint.
@@ -352,6 +388,10 @@ def _check(request: Training) -> None:
     for name, value in (("steps", request.steps), ("envs", request.envs)):
         if value < 1:
             raise InputError(f"{name} is {value}, expected at least 1")
+    if request.validate < 0:
+        raise InputError(f"validate is {request.validate}, expected a number of steps, or 0 for none")
+    if not request.validate and (request.validate_on or request.best):
+        raise InputError("validate is 0, but validation tasks or the best policy were requested: set validate, too")
     if request.checkpoint < 0:
         raise InputError(f"checkpoint is {request.checkpoint}, expected a number of steps, or 0 for none")
     if request.envs > 1 and not deep:
