@@ -9,7 +9,8 @@ import numpy as np
 from gymnasium.spaces import Box, Discrete, MultiBinary, Space
 from numpy.typing import NDArray
 
-from fitgym.agents._deep import Deep
+from fitgym.agents._data import Data
+from fitgym.agents._deep import Deep, descend
 from fitgym.agents._draw import draw
 from fitgym.agents._network import Network
 from fitgym.agents._space import drawn, fitted, middle
@@ -36,6 +37,23 @@ class ActorCritic(Deep):
     def network(self, parameters: Mapping[str, NDArray[np.float32]]) -> Network:
         """The layers of the policy network."""
         return Network.of(parameters, ("mlp_extractor.policy_net", "action_net"), "tanh")
+
+    def probabilities(self, observation: Any, allowed: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """The probability of each action of `Discrete`, see `fitgym.agents._behaviour`."""
+        scores = np.where(allowed, self.scores(observation), -np.inf)
+        weights = np.exp(scores - scores.max())
+        return np.asarray(weights / weights.sum())
+
+    def improve(self, model: Any, batch: Data, number: int) -> None:
+        """Behaviour cloning: raise the likelihood of the recorded actions (Pomerleau 1991, Efficient Training of Artificial
+        Neural Networks for Autonomous Navigation). Rewards are not used.
+        """
+        import torch
+
+        _, likelihood, _ = model.policy.evaluate_actions(
+            torch.as_tensor(batch.observations), torch.as_tensor(batch.actions)
+        )
+        descend(model.policy, -likelihood.mean())
 
     def draw(self, scores: NDArray[np.float64], rng: np.random.Generator) -> int:
         """Draw an action from the policy; the scores are logarithms of probabilities up to a constant."""

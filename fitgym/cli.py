@@ -20,6 +20,7 @@ from fitgym import __version__
 from fitgym.commands.agents import EVALUATE_EXAMPLES, TRAIN_EXAMPLES, evaluate, train
 from fitgym.commands.check import CHECK_EXAMPLES, check
 from fitgym.commands.codes import BAD_INPUT, DONE, FINDING
+from fitgym.commands.collect import COLLECT_EXAMPLES, collect
 from fitgym.commands.configuration import Configuration
 from fitgym.commands.course import course
 from fitgym.commands.diff import DIFF_EXAMPLES, diff
@@ -75,6 +76,7 @@ app.command(study)
 app.command(course)
 app.command(train, help_epilogue=TRAIN_EXAMPLES)
 app.command(evaluate, help_epilogue=EVALUATE_EXAMPLES)
+app.command(collect, help_epilogue=COLLECT_EXAMPLES)
 app.command(headroom, help_epilogue=HEADROOM_EXAMPLES)
 app.command(replay, help_epilogue=REPLAY_EXAMPLES)
 app.command(play, help_epilogue=PLAY_EXAMPLES)

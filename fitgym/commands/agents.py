@@ -46,6 +46,7 @@ def train(
     executor: str = "local",
     address: Text = "",
     output: Path = Path("policy"),
+    data: Text = "",
     validate: int = 0,
     validate_on: Text = "",
     best: Annotated[bool, Parameter(negative=())] = False,
@@ -84,6 +85,9 @@ def train(
         Address of the Ray cluster: auto or HOST:PORT. Without it, a cluster is started on this machine.
     output
         Folder for the agent.
+    data
+        Folders of datasets of fitgym collect, separated by commas, to learn from instead of the environment: ppo and a2c
+        imitate the recorded actions, dqn learns values conservatively. Steps are updates.
     validate
         Number of steps between validations: the agent plays the validation tasks, which it does not learn from (0:
         none). Results are shown and written to validation.csv of the output folder.
@@ -134,6 +138,7 @@ def train(
         executor=executor,
         address=address,
         path=None if path is None else str(path),
+        data=data,
         validate=validate,
         validate_on=validate_on,
         best=best,

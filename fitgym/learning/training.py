@@ -42,6 +42,7 @@ from fitgym.agents.base import make as make_agent
 from fitgym.agents.transition import Transition
 from fitgym.errors import BudgetError, InputError, SubjectError
 from fitgym.evolution.budget import Budget
+from fitgym.learning.dataset import check, read
 from fitgym.learning.environments import at_once, environment, environments, told
 from fitgym.learning.validation import Point, Validation, validation_tasks
 from fitgym.run.cluster import check_executor
@@ -72,6 +73,8 @@ class Training:
             without a subject.
         steps: number of decisions to learn from, over all environments.
         output: folder for the agent; an existing agent is replaced.
+        data: folders of datasets (`fitgym.learning.dataset`), separated by commas: a deep agent learns from them instead
+            of the environment, and `steps` counts its updates.
         validate: steps between two validations, see `fitgym.learning.validation`; 0 for none. The last one follows the
             training.
         validate_on: subjects or tasks for the validation; "" for the validation split.
@@ -95,6 +98,7 @@ class Training:
     subjects: str = ""
     steps: int = 2000
     output: str = "policy"
+    data: str = ""
     validate: int = 0
     validate_on: str = ""
     best: bool = False
@@ -181,6 +185,7 @@ def train(
         ExecutionError: the cluster gave no core to an environment, or lost one too often.
     """
     _check(request)
+    dataset = read(request.data.split(",")) if request.data else None
     tasks = validation_tasks(request.setting, request.subjects, request.validate_on) if request.validate else {}
     usable, unusable, path = _subjects(request)
     earlier = last_checkpoint(request) if request.resume else None
@@ -202,7 +207,11 @@ def train(
             Validation(request.setting, tasks, output, request.best, done, validated, events) if tasks else None
         )
         watcher = _Watcher(request, progress, done, before, made, validation)
-        if request.steps > done:
+        if dataset is not None and request.steps > done:
+            assert isinstance(agent, Deep)
+            check(dataset, env, agent)
+            agent.learn_from(dataset.data, env, request.steps - done, callback=watcher.count)
+        elif request.steps > done:
             log = {"log": output / "log", "tensorboard": request.tensorboard}
             more: dict[str, Any] = log if isinstance(agent, Deep) else {}
             agent.learn(env, request.steps - done, callback=watcher, seed=seed, **more)
@@ -259,7 +268,7 @@ def _compared(request: Mapping[str, Any]) -> dict[str, Any]:
     setting = request["setting"]
     options = plain({**options_of(setting["env"]), **setting["options"]})
     own = {name: setting[name] for name in ("agent", "env", "seed", "budget")}
-    return {**own, **options, **{name: request[name] for name in ("subjects", "normalise")}}
+    return {**own, **options, **{name: request.get(name, "") for name in ("subjects", "normalise", "data")}}
 
 
 def last_checkpoint(request: Training) -> Path | None:
@@ -279,6 +288,7 @@ class _Made:
         options = plain({**options_of(setting.env), **setting.options})
         self._training = {
             "corpus": request.subjects,
+            **({"data": request.data} if request.data else {}),
             "subjects": list(subjects),
             "environment": {"id": setting.env, **options, "budget": setting.budget},
             "normalise": request.normalise and isinstance(agent, Deep),
@@ -316,13 +326,12 @@ class _Watcher:
         self._open: dict[int, list[float]] = {}
 
     def __call__(self, agent: Agent, transition: Transition) -> None:
-        self._steps += 1
         info = transition.info
         rewards = self._open.setdefault(int(info["environment"]), [])
         rewards.append(float(info["reward"]))
         if transition.terminated or transition.truncated:
             episode = Episode(
-                self._steps,
+                self._steps + 1,
                 str(info.get("subject", "")),
                 float(info.get("goal_value", np.sum(rewards))),
                 float(np.sum(rewards)),
@@ -331,6 +340,11 @@ class _Watcher:
             rewards.clear()
             self.episodes.append(episode)
             self._progress(episode)
+        self.count(agent)
+
+    def count(self, agent: Agent) -> None:
+        """Count a step."""
+        self._steps += 1
         if self._every and self._steps % self._every == 0:
             self._save(agent)
         # The last validation follows the last update.
@@ -385,6 +399,10 @@ def _check(request: Training) -> None:
     deep = issubclass(cls, Deep)
     if not (cls.learns or deep):
         raise InputError(f"agent '{setting.agent}' does not learn: use it without training")
+    if request.data and not deep:
+        raise InputError(f"agent '{setting.agent}' does not learn from data: use ppo or a2c (cloning), or dqn")
+    if request.data and (request.envs > 1 or request.executor != "local" or request.tensorboard):
+        raise InputError("learning from data steps no environment: leave envs, executor and tensorboard out")
     for name, value in (("steps", request.steps), ("envs", request.envs)):
         if value < 1:
             raise InputError(f"{name} is {value}, expected at least 1")
