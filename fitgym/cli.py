@@ -86,6 +86,7 @@ VALIDATE_EXAMPLES = """Examples:
   fitgym validate results/mio-small
   fitgym validate record.json --path src
   fitgym validate results/leaderboard-* --board board.md
+  fitgym validate entry.jsonl others.jsonl --board board.csv
 """
 
 
@@ -102,12 +103,13 @@ def validate(*records: Path, path: Path | None = None, board: Path | None = None
     path
         Folder to search first for the subjects.
     board
-        File for the leaderboard, Markdown: the agents of the valid records by goal, on stdlib-v1:test.
+        File for the leaderboard of the valid records: agents by goal on stdlib-v1:test, or agents in an environment on
+        numbered test tasks. Markdown, or all values as CSV if the name ends in .csv.
     limit
         Seconds for each record; a record that takes longer is not valid.
     """
     from fitgym.run.repetition import UNCHECKED
-    from fitgym.study.leaderboard import boards, markdown
+    from fitgym.study.leaderboard import boards, markdown, table
     from fitgym.study.validation import claims
     from fitgym.study.validator import Validator
     from fitgym.suite.text.export import write
@@ -126,7 +128,7 @@ def validate(*records: Path, path: Path | None = None, board: Path | None = None
     never = ", ".join(UNCHECKED)
     sys.stdout.write(f"{len(answers) - wrong} of {len(answers)} records are valid (unchecked in each: {never})\n")
     if board is not None:
-        write(markdown(boards(answers)), board)
+        write((table if board.suffix == ".csv" else markdown)(boards(answers)), board)
     return FINDING if wrong else DONE
 
 
