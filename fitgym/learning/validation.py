@@ -156,6 +156,6 @@ def _read(file: Path) -> list[Point]:
         return []
     with file.open(newline="", encoding="utf-8") as lines:
         return [
-            Point(int(row["step"]), *(float(row[name]) for name in ("mean", "low", "high")), int(row["episodes"]))
+            Point(int(row["step"]), float(row["mean"]), float(row["low"]), float(row["high"]), int(row["episodes"]))
             for row in csv.DictReader(lines)
         ]
