@@ -54,8 +54,8 @@ ENTRIES: Mapping[str, Entry] = {
     "dsg_sarsa": Entry("dsg_sarsa", 4_000),
     "dqn": Entry("dqn:learning_rate=0.001,exploration=0.5", 16_000, 4),
     "ppo": Entry("ppo:n_steps=30,batch_size=240,n_epochs=4,learning_rate=0.001,trace=0.8,entropy=0.005", 80_000, 32),
-    "cloning": Entry("ppo:learning_rate=0.001", 2_000, data=("informed-v0",)),
-    "conservative": Entry("dqn:learning_rate=0.001", 2_000, data=("mixed-v0",)),
+    "cloning": Entry("ppo:learning_rate=0.001", 1_000, data=("informed-v0",)),
+    "conservative": Entry("dqn:learning_rate=0.001", 1_000, data=("mixed-v0",)),
 }
 """The entries. `fixed:promising` is the best constant on training tasks, see `headroom/environments/ladder.md`."""
 
@@ -73,7 +73,7 @@ def made(folder: Path, entry: Entry, name: str, seed: int) -> str:
     for dataset in entry.data:
         if not (folder / "data" / dataset / "data").exists():
             setting = Setting(env=ENV, agent="oracle:informed=true")
-            collect(setting, 500, folder / "data" / dataset, random=DATA[dataset])
+            collect(setting, 200 if DATA[dataset] else 500, folder / "data" / dataset, random=DATA[dataset])
     data = ",".join(str(folder / "data" / dataset) for dataset in entry.data)
     sizes = {"steps": entry.steps, "envs": entry.envs, "seed": seed}
     train(Training.of(entry.agent, env=ENV, data=data, output=str(place), **sizes))

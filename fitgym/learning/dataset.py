@@ -92,7 +92,7 @@ def collect(
     minari = _minari()
     whole(episodes, "episodes", 1)
     share(random, "random", "probability")
-    folder = Path(output) / "data"
+    folder = Path(output).resolve() / "data"  # Minari cannot measure the size of a relative folder
     if folder.exists():
         raise InputError(f"'{folder}' exists: name another folder, or remove it first")
     if has_subject(setting.env):
@@ -172,7 +172,7 @@ def _write(folder: Path, setting: Setting, env: Any, buffers: Sequence[Any]) -> 
     storage = minari.dataset.minari_storage.MinariStorage.new(
         unfinished, observation_space=env.observation_space, action_space=env.action_space, env_spec=env.spec
     )
-    name = folder.parent.resolve().name
+    name = folder.parent.name
     storage.update_metadata(
         {
             "dataset_id": name if name.rpartition("-v")[2].isdigit() else f"{name}-v0",

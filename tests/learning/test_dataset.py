@@ -94,6 +94,12 @@ def test_other_environments_that_cannot_be_recorded_are_refused(tmp_path: Path) 
             collect(Setting(env=env, agent="oracle:informed=true"), 1, tmp_path / "data")
 
 
+def test_a_relative_folder_is_enough(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Minari joined a relative folder with itself."""
+    monkeypatch.chdir(tmp_path)
+    assert read([recorded(Path("data"), episodes=1)]).episodes == 1
+
+
 def test_a_dataset_is_never_replaced_and_a_missing_one_is_named(tmp_path: Path) -> None:
     folder = recorded(tmp_path / "data", episodes=1)
     with pytest.raises(InputError, match="exists: name another folder, or remove it first"):
