@@ -45,15 +45,17 @@ class ActorCritic(Deep):
         return np.asarray(weights / weights.sum())
 
     def improve(self, model: Any, batch: Data, number: int) -> None:
-        """Behaviour cloning: raise the likelihood of the recorded actions (Pomerleau 1991, Efficient Training of Artificial
-        Neural Networks for Autonomous Navigation). Rewards are not used.
+        """Behaviour cloning: move the policy towards the probabilities of the recorded agent. Rewards are not used.
+
+        Where random actions replaced those of the agent, it learns what the agent would have done.
+
+        References:
+            Laskey, Lee, Fox, Dragan and Goldberg 2017, DART: Noise Injection for Robust Imitation Learning.
         """
         import torch
 
-        _, likelihood, _ = model.policy.evaluate_actions(
-            torch.as_tensor(batch.observations), torch.as_tensor(batch.actions)
-        )
-        descend(model.policy, -likelihood.mean())
+        logits = model.policy.get_distribution(torch.as_tensor(batch.observations)).distribution.logits
+        descend(model.policy, -(torch.as_tensor(batch.intended) * logits.log_softmax(1)).sum(1).mean())
 
     def draw(self, scores: NDArray[np.float64], rng: np.random.Generator) -> int:
         """Draw an action from the policy; the scores are logarithms of probabilities up to a constant."""

@@ -21,6 +21,7 @@ class Data:
         following: the observation after each step, `(n, size)`.
         terminated: whether the step ended the episode by the rules of the environment, `(n,)`.
         allowed: the actions that were allowed after each step, `(n, m)`.
+        intended: the probabilities of the recorded agent before random actions replaced some of its own, `(n, m)`.
     """
 
     observations: NDArray[np.float32]
@@ -29,6 +30,7 @@ class Data:
     following: NDArray[np.float32]
     terminated: NDArray[np.bool_]
     allowed: NDArray[np.bool_]
+    intended: NDArray[np.float32]
 
     def __len__(self) -> int:
         return len(self.actions)

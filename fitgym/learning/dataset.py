@@ -9,6 +9,7 @@ environment with tasks, its task under `options`. Besides observations, actions 
 row more than there are actions:
 
 - `probabilities`: the probability with which each action was taken, 0 in the last row;
+- `intended`: the same before random actions replaced some of the agent's;
 - `action_mask`: the allowed actions;
 - `goal_value`: the value of the goal, if there is one.
 """
@@ -82,7 +83,8 @@ def collect(
         episodes: number of episodes.
         output: folder for the dataset. It must not contain one.
         random: the probability with which a random allowed action replaces the agent's. It is part of the recorded
-            probabilities. Without it, an agent with one certain action never shows what others lead to.
+            probabilities. Without it, an agent with one certain action never shows what others lead to, and a clone of it
+            never learns what to do after a mistake.
         progress: called after each episode.
 
     Raises:
@@ -130,10 +132,11 @@ def _episode(env: Any, agent: Any, seed: int, random: float, chance: np.random.G
     actions: list[int] = []
     rewards: list[float] = []
     ends: list[tuple[bool, bool]] = []
-    probabilities = []
+    probabilities, intended = [], []
     while not done:
         allowed = agent.allowed(info)
-        weights = (1.0 - random) * agent.probabilities(observation, allowed) + random * allowed / allowed.sum()
+        own = agent.probabilities(observation, allowed)
+        weights = (1.0 - random) * own + random * allowed / allowed.sum()
         action = int(chance.choice(n, p=weights / weights.sum()))
         observation, reward, terminated, truncated, info = env.step(action)
         observations.append(observation)
@@ -142,10 +145,12 @@ def _episode(env: Any, agent: Any, seed: int, random: float, chance: np.random.G
         rewards.append(float(reward))
         ends.append((bool(terminated), bool(truncated)))
         probabilities.append(weights)
+        intended.append(own)
         done = terminated or truncated
     task = {"task": infos[0]["task"]} if "task" in infos[0] else None
     rows: dict[str, NDArray[Any]] = {
         "probabilities": np.array([*probabilities, np.zeros(n)], np.float32),
+        "intended": np.array([*intended, np.zeros(n)], np.float32),
         "action_mask": np.array([agent.allowed(one) for one in infos]),
     }
     if "goal_value" in infos[0]:
@@ -218,6 +223,7 @@ def _steps(episode: Any, space: Any) -> Mapping[str, NDArray[Any]]:
     seen = np.asarray(episode.observations, np.float32)
     infos = episode.infos or {}
     masks = infos.get("action_mask", np.ones((len(seen), int(space.n)), bool))
+    taken = np.eye(int(space.n), dtype=np.float32)[np.asarray(episode.actions, np.int64)]
     return {
         "observations": seen[:-1],
         "actions": np.asarray(episode.actions, np.int64),
@@ -225,6 +231,7 @@ def _steps(episode: Any, space: Any) -> Mapping[str, NDArray[Any]]:
         "following": seen[1:],
         "terminated": np.asarray(episode.terminations, bool),
         "allowed": np.asarray(masks, bool)[1:],
+        "intended": np.asarray(infos["intended"], np.float32)[:-1] if "intended" in infos else taken,
     }
 
 

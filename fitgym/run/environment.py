@@ -48,7 +48,7 @@ def has_tasks(env: str) -> bool:
     """Whether the environment has numbered tasks, see `fitgym.envs.tasks`."""
     if (declared := _declared(kind(env))) is None or "task" not in (known := hints(declared)):
         return False
-    return any(int in (kind, *get_args(kind)) for kind in get_args(known["task"]))
+    return any(int in (part, *get_args(part)) for part in get_args(known["task"]))
 
 
 def options_of(env: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,8 @@ def test_random_actions_are_part_of_the_probabilities(tmp_path: Path) -> None:
     )
     assert rows.sum(axis=1) == pytest.approx(1.0)
     assert np.unique(rows.round(4)).tolist() == pytest.approx([0.05, 0.7])
+    intended = read([folder]).data.intended
+    assert (intended.max(axis=1) == 1.0).all() and (intended.argmax(axis=1) == rows.argmax(axis=1)).all()
     taken = rows[np.arange(len(rows)), read([folder]).data.actions]
     assert 0.6 < np.mean(taken > 0.5) < 0.8  # 0.7 expected, 300 decisions
 
@@ -115,7 +118,8 @@ def sides(n: int = 600, good: float = 0.8) -> Data:
     actions = np.where(right, shown, 1 - shown)
     seen = np.eye(2, dtype=np.float32)[shown]
     rewards = (actions == shown).astype(np.float32)
-    return Data(seen, actions, rewards, seen, np.ones(n, bool), np.ones((n, 2), bool))
+    taken = np.eye(2, dtype=np.float32)[actions]
+    return Data(seen, actions, rewards, seen, np.ones(n, bool), np.ones((n, 2), bool), taken)
 
 
 class Sides:
@@ -142,6 +146,16 @@ def test_an_agent_learns_from_recorded_steps(agent: str, good: float) -> None:
     assert counted == list(range(1, 151))
     for shown in (0, 1):
         assert found.predict(np.eye(2, dtype=np.float32)[shown], deterministic=True)[0] == shown
+
+
+def test_a_clone_does_what_the_agent_intended_where_chance_replaced_it() -> None:
+    pytest.importorskip("stable_baselines3", reason="deep agents learn with Stable-Baselines3, in the extra 'deep'")
+    found: Any = make("ppo:learning_rate=0.003", 2, seed=1)
+    data = sides(good=0.5)
+    found.learn_from(replace(data, intended=data.observations), Sides.env(), 150)
+    for shown in (0, 1):
+        seen = np.eye(2, dtype=np.float32)[shown]
+        assert found.probabilities(seen, np.ones(2, bool))[shown] > 0.9
 
 
 def test_imitation_keeps_the_recorded_frequencies_and_conservatism_follows_the_data() -> None:
