@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tune PPO with Optuna: trials with a bad validation curve are stopped early.
 
-    pip install torch==2.13.0 && pip install -e '.[tune]'
+    pip install torch==2.13.0 && pip install -e '.[deep,tune]'
     python examples/tune.py --trials 20
     python examples/tune.py --trials 20 --storage sqlite:///tune.db     # resumes; several processes may share the file
 

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[2]
 
 def test_a_short_study_prints_the_command_of_its_best_trial() -> None:
     for library in ("optuna", "stable_baselines3"):
-        pytest.importorskip(library, reason="the example needs the extra 'tune'")
+        pytest.importorskip(library, reason="the example needs the extras 'deep' and 'tune'")
     options = ["--trials", "2", "--steps", "240", "--envs", "2", "--tasks", "0-1"]
     done = subprocess.run(
         [sys.executable, ROOT / "examples" / "tune.py", *options], cwd=ROOT, capture_output=True, text=True, timeout=300
