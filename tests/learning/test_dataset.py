@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -211,3 +213,16 @@ def test_data_of_another_environment_are_refused(tmp_path: Path) -> None:
     data = str(recorded(tmp_path / "data", episodes=1))
     with pytest.raises(InputError, match="actions"):
         train(Training.of("ppo", env="fitgym/Toy-v0", data=data, steps=2, output=str(tmp_path / "out")))
+
+
+def test_the_command_records_episodes(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "fitgym", "collect", "uniform", "--env", ENV, "--episodes", "2", "--output", "mine-v0"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("2 episodes of uniform, mean rewards 0.") and "mine-v0" in done.stdout
+    assert done.stderr.splitlines()[1].startswith("2 of 2: seed 1, 30 steps, rewards 0.")
