@@ -54,7 +54,7 @@ ENTRIES: Mapping[str, Entry] = {
     "dsg_sarsa": Entry("dsg_sarsa", 4_000),
     "dqn": Entry("dqn:learning_rate=0.001,exploration=0.5", 16_000, 4),
     "ppo": Entry("ppo:n_steps=30,batch_size=240,n_epochs=4,learning_rate=0.001,trace=0.8,entropy=0.005", 80_000, 32),
-    "cloning": Entry("ppo:learning_rate=0.001", 500, data=("informed-v0",)),
+    "cloning": Entry("ppo:learning_rate=0.001", 1_000, data=("informed-v0",)),
     "conservative": Entry("dqn:learning_rate=0.001", 1_000, data=("mixed-v0",)),
 }
 """The entries. `fixed:promising` is the best constant on training tasks, see `headroom/environments/ladder.md`."""
