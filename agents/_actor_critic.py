@@ -9,7 +9,8 @@ import numpy as np
 from gymnasium.spaces import Box, Discrete, MultiBinary, Space
 from numpy.typing import NDArray
 
-from fitgym.agents._deep import Deep
+from fitgym.agents._data import Data
+from fitgym.agents._deep import Deep, descend
 from fitgym.agents._draw import draw
 from fitgym.agents._network import Network
 from fitgym.agents._space import drawn, fitted, middle
@@ -36,6 +37,25 @@ class ActorCritic(Deep):
     def network(self, parameters: Mapping[str, NDArray[np.float32]]) -> Network:
         """The layers of the policy network."""
         return Network.of(parameters, ("mlp_extractor.policy_net", "action_net"), "tanh")
+
+    def probabilities(self, observation: Any, allowed: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """The probability of each action of `Discrete`, see `fitgym.agents._behaviour`."""
+        scores = np.where(allowed, self.scores(observation), -np.inf)
+        weights = np.exp(scores - scores.max())
+        return np.asarray(weights / weights.sum())
+
+    def improve(self, model: Any, batch: Data, number: int) -> None:
+        """Behaviour cloning: move the policy towards the probabilities of the recorded agent. Rewards are not used.
+
+        Where random actions replaced those of the agent, it learns what the agent would have done.
+
+        References:
+            Laskey, Lee, Fox, Dragan and Goldberg 2017, DART: Noise Injection for Robust Imitation Learning.
+        """
+        import torch
+
+        logits = model.policy.get_distribution(torch.as_tensor(batch.observations)).distribution.logits
+        descend(model.policy, -(torch.as_tensor(batch.intended) * logits.log_softmax(1)).sum(1).mean())
 
     def draw(self, scores: NDArray[np.float64], rng: np.random.Generator) -> int:
         """Draw an action from the policy; the scores are logarithms of probabilities up to a constant."""

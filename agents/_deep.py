@@ -11,7 +11,7 @@ import importlib.util
 import random
 import warnings
 from abc import abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -20,6 +20,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from fitgym.agents._data import Data
 from fitgym.agents._network import Network
 from fitgym.agents._numbers import positive, share, whole
 from fitgym.agents.base import Agent, Callback
@@ -29,9 +30,10 @@ from fitgym.errors import InputError
 if TYPE_CHECKING:
     import gymnasium
 
-__all__ = ["Deep", "inputs", "whole_batches"]
+__all__ = ["Deep", "descend", "inputs", "whole_batches"]
 
 _ENDLESS = 1 << 40  # steps; used when the limit is a number of episodes
+_BATCH = 256  # recorded steps in an update
 
 
 class Deep(Agent):
@@ -100,6 +102,20 @@ class Deep(Agent):
 
     def prepare(self, model: Any) -> None:
         """Adjust the library's model before it learns."""
+
+    def improve(self, model: Any, batch: Data, number: int) -> None:
+        """Update the library's model from recorded steps. Agents that learn from data implement this method.
+
+        Args:
+            model: the model.
+            batch: some of the recorded steps.
+            number: number of batches so far.
+
+        Raises:
+            InputError: the agent does not learn from data.
+        """
+        name = type(self).__module__.rpartition(".")[2]
+        raise InputError(f"agent '{name}' does not learn from data: use ppo or a2c (cloning), or dqn")
 
     @property
     def n_scores(self) -> int:
@@ -181,16 +197,51 @@ class Deep(Agent):
         steps = _ENDLESS if total_timesteps is None else total_timesteps
         if steps < 1 or (episodes is not None and episodes < 1):
             return self
-        package, _, name = self.algorithm.partition(":")
-        try:
-            algorithm = getattr(importlib.import_module(package), name)
-        except ImportError as problem:
-            raise InputError(
-                f"learning with '{type(self).__module__.rpartition('.')[2]}' needs the extra 'deep': "
-                f"pip install torch==2.13.0, then pip install 'fitgym[deep]' ({problem})"
-            ) from None
         formats = _formats(log, tensorboard)
-        drawn = int(self.rng.integers(2**31))
+        with self._model(env, steps) as model:
+            if seed is not None:
+                model.get_env().seed(seed)
+            watcher = _watcher(self, callback, steps, episodes)
+            model.set_logger(_logger(log, formats))
+            model.learn(steps, callback=watcher)
+            _learn_from_the_rest(model, watcher)
+            model.logger.dump(model.num_timesteps)  # values since the last line of the log
+            model.logger.close()
+            self._keep(_parameters_of(model.policy))
+        return self
+
+    def learn_from(
+        self, data: Data, env: gymnasium.Env[Any, Any], batches: int, *, callback: Callable[[Self], None] | None = None
+    ) -> Self:
+        """Learn from recorded steps, without acting; each batch of 256 steps counts as one step of learning.
+
+        Actor-critic agents imitate the recorded actions, and `dqn` learns values conservatively; see their `improve`.
+
+        Args:
+            data: the steps; the rewards are divided by their standard deviation.
+            env: has the spaces of the data; nothing else of it is used.
+            batches: number of updates.
+            callback: called after each of them.
+
+        Raises:
+            InputError: the agent does not learn from data, or does not fit the environment.
+        """
+        self.check(env.action_space)
+        data = data.scaled()
+        with self._model(env, batches) as model:
+            for number in range(1, batches + 1):
+                self.improve(model, data.drawn(_BATCH, self.rng), number)
+                self._n_updates += 1
+                if callback is not None or number == batches:
+                    self._keep(_parameters_of(model.policy))
+                if callback is not None:
+                    callback(self)
+        return self
+
+    @contextmanager
+    def _model(self, env: gymnasium.Env[Any, Any], steps: int) -> Iterator[Any]:
+        """The library's model with the current parameters; the global generators are restored after the block."""
+        algorithm, drawn = self._algorithm(), int(self.rng.integers(2**31))
         with _chance_put_back(), warnings.catch_warnings():
             # The library warns if the last batch of a rollout is smaller than the others; users need not act on that.
             warnings.filterwarnings("ignore", message="You have specified a mini-batch size")
@@ -204,19 +255,20 @@ class Deep(Agent):
                 policy_kwargs={"net_arch": [self.hidden, self.hidden], **self.policy_arguments()},
                 **self.arguments(steps, getattr(env, "num_envs", 1)),
             )
-            if seed is not None:
-                model.get_env().seed(seed)
             if self._parameters:
                 _load(model.policy, self._parameters)
             self.prepare(model)
-            watcher = _watcher(self, callback, steps, episodes)
-            model.set_logger(_logger(log, formats))
-            model.learn(steps, callback=watcher)
-            _learn_from_the_rest(model, watcher)
-            model.logger.dump(model.num_timesteps)  # values since the last line of the log
-            model.logger.close()
-            self._keep(_parameters_of(model.policy))
-        return self
+            yield model
+
+    def _algorithm(self) -> Any:
+        package, _, name = self.algorithm.partition(":")
+        try:
+            return getattr(importlib.import_module(package), name)
+        except ImportError as problem:
+            raise InputError(
+                f"learning with '{type(self).__module__.rpartition('.')[2]}' needs the extra 'deep': "
+                f"pip install torch==2.13.0, then pip install 'fitgym[deep]' ({problem})"
+            ) from None
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """The parameters of the networks, by torch's names."""
@@ -241,6 +293,16 @@ def inputs(observation: Any, n: int) -> NDArray[np.float32]:
     if len(seen) != n:
         raise InputError(f"the observation has {len(seen)} entries, this agent has learnt from {n}")
     return seen
+
+
+def descend(policy: Any, loss: Any) -> None:
+    """Take one step of the policy's optimiser, with the gradient clipped to length 10."""
+    import torch
+
+    policy.optimizer.zero_grad()
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(policy.parameters(), 10.0)
+    policy.optimizer.step()
 
 
 def _parameters_of(policy: Any) -> dict[str, NDArray[np.float32]]:
@@ -308,7 +370,7 @@ def _formats(log: str | Path | None, tensorboard: bool) -> list[str]:
         raise InputError(
             "events for TensorBoard need a folder"
             if log is None
-            else "events for TensorBoard need the package tensorboard: pip install 'fitgym[tensorboard]'"
+            else "events for TensorBoard need the package tensorboard: pip install 'fitgym[deep]'"
         )
     return [] if log is None else ["jsonl", "tensorboard"] if tensorboard else ["jsonl"]
 

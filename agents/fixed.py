@@ -9,6 +9,7 @@ import numpy as np
 from gymnasium.spaces import Box, Discrete, MultiBinary, Space
 from numpy.typing import NDArray
 
+from fitgym.agents._behaviour import certain
 from fitgym.agents._space import fitted
 from fitgym.agents.base import Agent
 from fitgym.agents.transition import Action
@@ -93,6 +94,10 @@ class Fixed(Agent):
             InputError: the environment does not allow it here.
         """
         return self.choose(observation, self.allowed(info), None)
+
+    def probabilities(self, observation: Any, allowed: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Probability 1 of the named action of `Discrete`, see `fitgym.agents._behaviour`."""
+        return certain(self.choose(observation, allowed, None), self.n_actions)
 
     def choose(self, observation: Any, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> Action:
         """The named action.

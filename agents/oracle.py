@@ -11,6 +11,7 @@ import numpy as np
 from gymnasium.spaces import Box, Discrete, MultiBinary, Space
 from numpy.typing import NDArray
 
+from fitgym.agents._behaviour import certain
 from fitgym.agents._order import Order
 from fitgym.agents._space import allowed_by, drawn, fitted
 from fitgym.agents.base import Agent
@@ -38,18 +39,23 @@ class Oracle(Agent):
     selects less by luck: the largest of many noisy rewards is partly large by chance. The deterministic choice tries the
     first actions of the order.
 
+    With `informed`, the oracle asks the environment instead of trying actions: an environment with generated tasks, such
+    as `fitgym/Programs-v0`, has a method `informed`, which decides by what no agent can see.
+
     `MultiBinary` and `Box` have too many actions to try all. There the oracle tries `tries` random actions for each
     decision. The deterministic choice tries as many actions, drawn when the agent is made.
 
     Args:
         action_space, action_names, seed: as for every agent.
         tries: number of actions to try for a decision. 0 means all actions of `Discrete`, and 16 in other spaces.
+        informed: take the action of the environment's method `informed`.
 
     Raises:
         InputError: `tries` is negative.
     """
 
     spaces: ClassVar[tuple[type[Space[Any]], ...]] = (Discrete, MultiBinary, Box)
+    earlier: ClassVar[Mapping[str, Any]] = {"informed": False}
 
     def __init__(
         self,
@@ -58,11 +64,13 @@ class Oracle(Agent):
         seed: int = 0,
         *,
         tries: int = 0,
+        informed: bool = False,
     ) -> None:
         super().__init__(action_space, action_names, seed)
         if tries < 0:
             raise InputError(f"tries is {tries}, expected how many actions to look at, 0 for all")
         self.tries = tries
+        self.informed = informed
         self.order = Order(self.n_actions, self.rng)
         self._candidates: list[Action] = []
         if not isinstance(self.action_space, Discrete):
@@ -81,11 +89,17 @@ class Oracle(Agent):
         """The tried action with the largest reward. The observation is not used.
 
         Raises:
-            InputError: `watch` was not called.
+            InputError: `watch` was not called, or the environment has no method `informed`.
         """
         if self._env is None:
             raise InputError("the oracle must see the environment that it acts in: call watch(env) first")
-        env = self._env.unwrapped
+        env: Any = self._env.unwrapped
+        if self.informed:
+            if not hasattr(env, "informed"):
+                raise InputError(
+                    f"{type(env).__name__} knows no informed action: use the agent oracle without 'informed'"
+                )
+            return int(env.informed())
         if not isinstance(self.action_space, Discrete):
             tried = self._candidates_for(allowed) if rng is None else self._drawn(allowed, rng)
             return max(tried, key=lambda action: _reward(env, action))  # the first one wins ties
@@ -93,6 +107,16 @@ class Oracle(Agent):
         for action in self._looked_at(allowed, rng):
             rewards[action] = _reward(env, action)
         return self.order.largest(rewards, allowed & np.isfinite(rewards))
+
+    def probabilities(self, observation: Any, allowed: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Probability 1 of the best action of `Discrete`, see `fitgym.agents._behaviour`.
+
+        Raises:
+            InputError: the oracle tries random actions, so the best one among them is not known in advance.
+        """
+        if self.tries:
+            raise InputError("an oracle with 'tries' draws its actions, so it has no probabilities: leave 'tries' out")
+        return certain(self.choose(observation, allowed, None), self.n_actions)
 
     def _drawn(self, allowed: NDArray[np.bool_], rng: np.random.Generator) -> list[Action]:
         return [drawn(self.action_space, allowed, rng) for _ in range(self.tries or _TRIES)]

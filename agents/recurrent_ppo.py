@@ -10,11 +10,13 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
+from fitgym.agents._data import Data
 from fitgym.agents._deep import inputs
 from fitgym.agents._lstm import LSTM
 from fitgym.agents._numbers import whole
 from fitgym.agents.ppo import PPO
 from fitgym.agents.transition import Action
+from fitgym.errors import InputError
 
 __all__ = ["RecurrentPPO"]
 
@@ -81,6 +83,24 @@ class RecurrentPPO(PPO):
             space.dtype = np.dtype(np.float32)
             model.rollout_buffer.action_space = space
             model.rollout_buffer.reset()
+
+    def probabilities(self, observation: Any, allowed: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Not known from one observation.
+
+        Raises:
+            InputError: always.
+        """
+        raise InputError(
+            "agent 'recurrent_ppo' remembers the episode, so one observation gives no probabilities: use ppo"
+        )
+
+    def improve(self, model: Any, batch: Data, number: int) -> None:
+        """Not possible from single steps.
+
+        Raises:
+            InputError: always.
+        """
+        raise InputError("agent 'recurrent_ppo' does not learn from single recorded steps: use ppo")
 
     def begin_episode(self, observation: Any, info: Mapping[str, Any]) -> None:
         """Reset the recurrent state."""

@@ -32,3 +32,7 @@ class Uniform(Agent):
     def choose(self, observation: Any, allowed: NDArray[np.bool_], rng: np.random.Generator | None) -> Action:
         """Draw an allowed action from `rng`; without it, take the fixed one."""
         return middle(self.action_space, allowed) if rng is None else drawn(self.action_space, allowed, rng)
+
+    def probabilities(self, observation: Any, allowed: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Equal probabilities of the allowed actions, see `fitgym.agents._behaviour`."""
+        return np.asarray(allowed / allowed.sum())

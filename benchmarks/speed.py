@@ -40,6 +40,7 @@ QUESTIONS = (
     "isolation",
     "parts",
     "environment",
+    "decisions",
     "agents",
     "growth",
     "startup",

@@ -20,6 +20,7 @@ from fitgym import __version__
 from fitgym.commands.agents import EVALUATE_EXAMPLES, TRAIN_EXAMPLES, evaluate, train
 from fitgym.commands.check import CHECK_EXAMPLES, check
 from fitgym.commands.codes import BAD_INPUT, DONE, FINDING
+from fitgym.commands.collect import COLLECT_EXAMPLES, collect
 from fitgym.commands.configuration import Configuration
 from fitgym.commands.course import course
 from fitgym.commands.diff import DIFF_EXAMPLES, diff
@@ -75,6 +76,7 @@ app.command(study)
 app.command(course)
 app.command(train, help_epilogue=TRAIN_EXAMPLES)
 app.command(evaluate, help_epilogue=EVALUATE_EXAMPLES)
+app.command(collect, help_epilogue=COLLECT_EXAMPLES)
 app.command(headroom, help_epilogue=HEADROOM_EXAMPLES)
 app.command(replay, help_epilogue=REPLAY_EXAMPLES)
 app.command(play, help_epilogue=PLAY_EXAMPLES)
@@ -84,6 +86,7 @@ VALIDATE_EXAMPLES = """Examples:
   fitgym validate results/mio-small
   fitgym validate record.json --path src
   fitgym validate results/leaderboard-* --board board.md
+  fitgym validate entry.jsonl others.jsonl --board board.csv
 """
 
 
@@ -100,12 +103,13 @@ def validate(*records: Path, path: Path | None = None, board: Path | None = None
     path
         Folder to search first for the subjects.
     board
-        File for the leaderboard, Markdown: the agents of the valid records by goal, on stdlib-v1:test.
+        File for the leaderboard of the valid records: agents by goal on stdlib-v1:test, or agents in an environment on
+        numbered test tasks. Markdown, or all values as CSV if the name ends in .csv.
     limit
         Seconds for each record; a record that takes longer is not valid.
     """
     from fitgym.run.repetition import UNCHECKED
-    from fitgym.study.leaderboard import boards, markdown
+    from fitgym.study.leaderboard import boards, markdown, table
     from fitgym.study.validation import claims
     from fitgym.study.validator import Validator
     from fitgym.suite.text.export import write
@@ -124,7 +128,7 @@ def validate(*records: Path, path: Path | None = None, board: Path | None = None
     never = ", ".join(UNCHECKED)
     sys.stdout.write(f"{len(answers) - wrong} of {len(answers)} records are valid (unchecked in each: {never})\n")
     if board is not None:
-        write(markdown(boards(answers)), board)
+        write((table if board.suffix == ".csv" else markdown)(boards(answers)), board)
     return FINDING if wrong else DONE
 
 

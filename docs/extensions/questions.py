@@ -40,6 +40,7 @@ SYNONYMS: Mapping[str, str] = {
     "guides/cluster": "ray cluster distributed cores nodes",
     "guides/ci": "ci docker container github actions gitlab pipeline workflow continuous integration precommit jenkins",
     "guides/tensorboard": "tensorboard logging plot curves monitor wandb losses",
+    "guides/offline": "offline dataset minari imitation cloning bc cql demonstrations record replay buffer",
     "guides/hyperparameters": "hyperparameter hyperparameters tuning tune parameters settings options grid optuna",
     "guides/video": "video record recording mp4 gif movie animation render rendering visualise visualize watch",
     "guides/security": "sandbox secure malicious untrusted safe trust docker isolation virus",

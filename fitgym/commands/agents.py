@@ -22,6 +22,7 @@ __all__ = ["EVALUATE_EXAMPLES", "TRAIN_EXAMPLES", "evaluate", "train"]
 TRAIN_EXAMPLES = """Examples:
   fitgym train ppo --subjects stdlib-v1:train --steps 20000 --envs 2 --output policies/ppo
   fitgym train ppo --steps 100000 --checkpoint 5000 --resume --output policies/ppo
+  fitgym train ppo --env fitgym/Landscapes-v0 --envs 64 --steps 200000 --validate 20000 --best --output policies/mine
   fitgym train dsg_sarsa:alpha=0.02 --subjects lists/mine.toml --goal coverage --output policies/sarsa
   fitgym train ppo --env fitgym/Toy-v0 --option horizon=20 --steps 20000 --output policies/toy
   fitgym train sac --env fitgym/WeightedFitness-v0 --output policies/weights
@@ -45,6 +46,10 @@ def train(
     executor: str = "local",
     address: Text = "",
     output: Path = Path("policy"),
+    data: Text = "",
+    validate: int = 0,
+    validate_on: Text = "",
+    best: Annotated[bool, Parameter(negative=())] = False,
     checkpoint: int = 0,
     resume: Annotated[bool, Parameter(negative=())] = False,
     tensorboard: Annotated[bool, Parameter(negative=())] = False,
@@ -80,6 +85,16 @@ def train(
         Address of the Ray cluster: auto or HOST:PORT. Without it, a cluster is started on this machine.
     output
         Folder for the agent.
+    data
+        Folders of datasets of fitgym collect, separated by commas, to learn from instead of the environment: ppo and a2c
+        imitate the recorded actions, dqn learns values conservatively. Steps are updates.
+    validate
+        Number of steps between validations: the agent plays the validation tasks, which it does not learn from (0:
+        none). Results are shown and written to validation.csv of the output folder.
+    validate_on
+        Subjects or numbered tasks for the validation (default: the split validation).
+    best
+        Save the agent of the best validation in best/ of the output folder.
     checkpoint
         Number of steps between checkpoints, which are saved in checkpoints/ of the output folder (0: none).
     resume
@@ -92,6 +107,7 @@ def train(
     with held():
         from fitgym.learning.training import Episode, Training, last_checkpoint
         from fitgym.learning.training import train as run
+        from fitgym.learning.validation import Point
         from fitgym.run.environment import has_subject, options_of
 
     def show(episode: Episode) -> None:
@@ -99,6 +115,13 @@ def train(
             sys.stderr.write(
                 f"{episode.step} of {steps}: {episode.subject or env}, goal {episode.value:g}, "
                 f"rewards {episode.rewards:g}\n"
+            )
+
+    def show_validation(point: Point) -> None:
+        if not quiet:
+            sys.stderr.write(
+                f"{point.step} of {steps}: validation {point.mean:.4g} [{point.low:.4g}, {point.high:.4g}], "
+                f"{point.episodes} episodes\n"
             )
 
     if not subjects and has_subject(env):
@@ -115,13 +138,17 @@ def train(
         executor=executor,
         address=address,
         path=None if path is None else str(path),
+        data=data,
+        validate=validate,
+        validate_on=validate_on,
+        best=best,
         checkpoint=checkpoint,
         resume=resume,
         tensorboard=tensorboard,
         **options,
     )
     try:
-        trained = run(request, show)
+        trained = run(request, show, show_validation)
     except KeyboardInterrupt:
         if (reached := last_checkpoint(request)) is None:
             raise
@@ -132,6 +159,11 @@ def train(
     sys.stdout.write(
         f"{type(trained.agent).__name__} learnt from {trained.agent.n_updates} steps{rewarded}: {output}\n"
     )
+    if trained.validations:
+        at = max(trained.validations, key=lambda point: point.mean)
+        sys.stdout.write(
+            f"best validation {at.mean:.4g} after {at.step} steps, last {trained.validations[-1].mean:.4g}\n"
+        )
     if trained.lost:
         sys.stderr.write(
             f"fitgym: the cluster lost environments {trained.lost} times; their episodes were cut short, so the training "
@@ -147,6 +179,7 @@ EVALUATE_EXAMPLES = """Examples:
   fitgym evaluate ucb dsg_sarsa --subjects lists/mine.toml --goal coverage --seeds 10 --json rows.json
   fitgym evaluate ucb linucb uniform --against uniform --seeds 10
   fitgym evaluate ucb uniform --env fitgym/AlgorithmSelection-v0 --option 'searches=["mosa","mio"]' --records runs.jsonl
+  fitgym evaluate policies/mine uniform --env fitgym/Landscapes-v0 --tasks 200-299 --seeds 1 --records entry.jsonl
   fitgym evaluate policies/programs uniform --env fitgym/Programs-v0 --option split=test --seeds 100 --executor ray
 """
 
@@ -157,6 +190,7 @@ def evaluate(
     env: str = DEFAULT_ENV,
     subjects: Text = "",
     path: Path | None = None,
+    tasks: Text = "",
     budget: Text = "",
     seeds: int = 3,
     jobs: int | None = None,
@@ -167,7 +201,7 @@ def evaluate(
     records: Path | None = None,
     options: Mapping[str, Any],
 ) -> int:
-    """Compare agents: run every agent on every subject with every seed, all with the same budget.
+    """Compare agents: run every agent on every subject or task with every seed, all with the same budget.
 
     Parameters
     ----------
@@ -180,6 +214,9 @@ def evaluate(
         for an environment with a subject).
     path
         Folder to search first for the subjects.
+    tasks
+        Numbered tasks of an environment such as fitgym/Landscapes-v0: validation, test or a range such as 200-299
+        (default: the seed determines the task).
     budget
         Budget of each run: 20000x (executions of test cases) or 200g (generations) (default: 3000x for an environment
         with a subject).
@@ -235,21 +272,24 @@ def evaluate(
     rows: list[evaluation.Row] = []
     where: dict[str, Any] = {"jobs": jobs, "executor": executor, "address": address}
     for row in evaluation.evaluate(
-        agents, subjects, seeds=range(seeds), env=env, budget=budget, path=folder, **where, **options
+        agents, subjects, seeds=range(seeds), env=env, budget=budget, path=folder, tasks=tasks, **where, **options
     ):
         rows.append(row)
         what = row.error if row.value is None else f"{row.value:g}"
         sys.stderr.write(
-            f"{len(rows)}: {row.setting.agent} on {row.setting.subject or env}, seed {row.setting.seed}: {what}\n"
+            f"{len(rows)}: {row.setting.agent} on {row.setting.place or env}, seed {row.setting.seed}: {what}\n"
         )
     lines = evaluation.summary(rows)
     width = max(len(line["agent"]) for line in lines)
     if reward := {**options_of(env), **options}.get("reward"):
         sys.stdout.write(f"reward {reward}\n")
-    sys.stdout.write(f"{'agent':<{width}}  share of best  median  runs  failed\n")
+    sys.stdout.write(f"{'agent':<{width}}  share of best  median    mean  runs  failed\n")
     for line in lines:
-        share, median = ("-", "-") if line["share"] is None else (f"{line['share']:.3f}", f"{line['median']:.4g}")
-        sys.stdout.write(f"{line['agent']:<{width}}  {share:>13}  {median:>6}  {line['runs']:4}  {line['failed']:6}\n")
+        share = "-" if line["share"] is None else f"{line['share']:.3f}"
+        median, mean = ("-" if line[name] is None else f"{line[name]:.4g}" for name in ("median", "mean"))
+        sys.stdout.write(
+            f"{line['agent']:<{width}}  {share:>13}  {median:>6}  {mean:>6}  {line['runs']:4}  {line['failed']:6}\n"
+        )
     for name, (decisions, actions_there) in evaluation.first_tries(rows).items():
         sys.stdout.write(
             f"{name} made {decisions} decisions in a run and has {actions_there} actions to try: too few to show "

@@ -5,7 +5,8 @@
 
 The output folder contains the agent (`agent.json`, `arrays.npz`), `bundle.json` (request, environment, seeds, versions,
 unusable subjects) and `episodes.jsonl`, with a line for each episode. A deep agent adds `log/progress.jsonl`, with its
-losses and other numbers, and events for TensorBoard on request. `--agent FOLDER` uses the agent.
+losses and other numbers, and events for TensorBoard on request. `--agent FOLDER` uses the agent. With `validate` there
+is also `validation.csv`, see `fitgym.learning.validation`, and with `best` the folder `best` with another agent.
 
 With checkpoints there is also `checkpoints/STEPS`, the agent after so many steps. The checkpoint of a deep agent
 contains its last completed update; a training that resumes from it loses the later steps. An interrupted training
@@ -31,11 +32,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-import gymnasium
 import numpy as np
-from gymnasium.envs.registration import load_env_creator
-from gymnasium.vector import SyncVectorEnv
-from gymnasium.wrappers import NormalizeReward
 
 import fitgym
 from fitgym.agents._deep import Deep
@@ -43,9 +40,11 @@ from fitgym.agents._made import joined
 from fitgym.agents.base import Agent, kind
 from fitgym.agents.base import make as make_agent
 from fitgym.agents.transition import Transition
-from fitgym.envs.across_subjects import AcrossSubjects
 from fitgym.errors import BudgetError, InputError, SubjectError
 from fitgym.evolution.budget import Budget
+from fitgym.learning.dataset import check, read
+from fitgym.learning.environments import at_once, environment, environments, told
+from fitgym.learning.validation import Point, Validation, validation_tasks
 from fitgym.run.cluster import check_executor
 from fitgym.run.environment import has_subject, make, options_of
 from fitgym.run.setting import DEFAULT_ENV, Setting, plain
@@ -56,7 +55,6 @@ from fitgym.suite.text.export import write
 __all__ = ["Episode", "Trained", "Training", "last_checkpoint", "train"]
 
 Progress = Callable[["Episode"], None]
-_Env = gymnasium.Env[Any, Any]
 
 _PROGRESS = "progress.json"  # in a checkpoint: the request, and the episodes so far
 BUDGET = "100g"
@@ -75,11 +73,17 @@ class Training:
             without a subject.
         steps: number of decisions to learn from, over all environments.
         output: folder for the agent; an existing agent is replaced.
+        data: folders of datasets (`fitgym.learning.dataset`), separated by commas: a deep agent learns from them instead
+            of the environment, and `steps` counts its updates.
+        validate: steps between two validations, see `fitgym.learning.validation`; 0 for none. The last one follows the
+            training.
+        validate_on: subjects or tasks for the validation; "" for the validation split.
+        best: save the agent of the best validation in `best` of the output folder.
         envs: number of parallel environments, each in its own process; a single process steps them all if the
             environment has a `vector_entry_point`. More than one only for deep agents.
         checkpoint: steps between two checkpoints; 0 for none.
         resume: continue from the last checkpoint in `output`, if there is one.
-        tensorboard: also write events for TensorBoard; deep agents only.
+        tensorboard: also write events for TensorBoard; deep agents only. Validations are in `log/validation`.
         normalise: divide rewards by the standard deviation of the discounted return so far, as
             `gymnasium.wrappers.NormalizeReward` does: the scales of goals differ by orders of magnitude, which hinders
             training. Deep agents only; episodes are reported with the original rewards.
@@ -94,6 +98,10 @@ class Training:
     subjects: str = ""
     steps: int = 2000
     output: str = "policy"
+    data: str = ""
+    validate: int = 0
+    validate_on: str = ""
+    best: bool = False
     envs: int = 1
     checkpoint: int = 0
     resume: bool = False
@@ -147,6 +155,7 @@ class Trained:
         unusable: the unusable subjects, each with the reason.
         resumed: number of steps before the checkpoint; 0 if the training did not resume.
         lost: number of lost environments on the cluster; with any, the training cannot be repeated exactly.
+        validations: the validations, including those before the checkpoint.
     """
 
     agent: Agent
@@ -154,14 +163,20 @@ class Trained:
     unusable: Mapping[str, str]
     resumed: int
     lost: int = 0
+    validations: tuple[Point, ...] = ()
 
 
-def train(request: Training, progress: Progress = lambda episode: None) -> Trained:
+def train(
+    request: Training,
+    progress: Progress = lambda episode: None,
+    validated: Callable[[Point], None] = lambda point: None,
+) -> Trained:
     """Train an agent, and save it.
 
     Args:
         request: the request.
         progress: called after each episode.
+        validated: called after each validation.
 
     Raises:
         InputError: a part of the request cannot be used, or differs from the request of the checkpoint; nothing is
@@ -170,6 +185,8 @@ def train(request: Training, progress: Progress = lambda episode: None) -> Train
         ExecutionError: the cluster gave no core to an environment, or lost one too often.
     """
     _check(request)
+    dataset = read(request.data.split(",")) if request.data else None
+    tasks = validation_tasks(request.setting, request.subjects, request.validate_on) if request.validate else {}
     usable, unusable, path = _subjects(request)
     earlier = last_checkpoint(request) if request.resume else None
     done = 0 if earlier is None else int(earlier.name)
@@ -177,25 +194,36 @@ def train(request: Training, progress: Progress = lambda episode: None) -> Train
     own = request.setting.seed
     # A resumed training needs another seed than the interrupted one, or its first episodes would be repeated.
     seed = own if earlier is None else int(np.random.SeedSequence((own, done)).generate_state(1)[0])
-    makers = [partial(_environment, request, usable, path, number) for number in range(request.envs)]
-    env = _environments(request, makers)
+    makers = [partial(environment, request, usable, path, number) for number in range(request.envs)]
+    env = environments(request, makers)
     try:
-        names, features, bound = _told(env, "names")[0]
+        names, features, bound = told(env, "names")[0]
         text = request.setting.agent if earlier is None else str(earlier)
         agent = make_agent(text, env.action_space, action_names=names, seed=own, environment=bound)
         made = _Made(request, usable, agent, [seed + number for number in range(request.envs)])
-        watcher = _Watcher(request, progress, done, before, made)
-        if request.steps > done:
-            log = {"log": Path(request.output) / "log", "tensorboard": request.tensorboard}
+        output = Path(request.output)
+        events = output / "log" / "validation" if request.tensorboard else None
+        validation = (
+            Validation(request.setting, tasks, output, request.best, done, validated, events) if tasks else None
+        )
+        watcher = _Watcher(request, progress, done, before, made, validation)
+        if dataset is not None and request.steps > done:
+            assert isinstance(agent, Deep)
+            check(dataset, env, agent)
+            agent.learn_from(dataset.data, env, request.steps - done, callback=watcher.count)
+        elif request.steps > done:
+            log = {"log": output / "log", "tensorboard": request.tensorboard}
             more: dict[str, Any] = log if isinstance(agent, Deep) else {}
             agent.learn(env, request.steps - done, callback=watcher, seed=seed, **more)
         found = dict(unusable)
-        for failures in _told(env, "failures"):
+        for failures in told(env, "failures"):
             found.update(failures)
         lost = int(np.sum(getattr(env, "lost", 0)))
     finally:
         env.close()
     agent.made = made.after(len(watcher.episodes) - len(before))
+    if validation is not None and request.steps > done:
+        validation.add(agent, request.steps)
     folder = agent.save(request.output)
     bundle = {
         "request": request.to_json(),
@@ -214,7 +242,8 @@ def train(request: Training, progress: Progress = lambda episode: None) -> Train
     }
     write(json.dumps(bundle, indent=2) + "\n", folder / "bundle.json")
     write("".join(json.dumps(asdict(episode)) + "\n" for episode in watcher.episodes), folder / "episodes.jsonl")
-    return Trained(agent, tuple(watcher.episodes), found, done, lost)
+    points = () if validation is None else tuple(validation.points)
+    return Trained(agent, tuple(watcher.episodes), found, done, lost, points)
 
 
 def _gone_on_from(checkpoint: Path, request: Training) -> tuple[Episode, ...]:
@@ -239,7 +268,7 @@ def _compared(request: Mapping[str, Any]) -> dict[str, Any]:
     setting = request["setting"]
     options = plain({**options_of(setting["env"]), **setting["options"]})
     own = {name: setting[name] for name in ("agent", "env", "seed", "budget")}
-    return {**own, **options, **{name: request[name] for name in ("subjects", "normalise")}}
+    return {**own, **options, **{name: request.get(name, "") for name in ("subjects", "normalise", "data")}}
 
 
 def last_checkpoint(request: Training) -> Path | None:
@@ -259,6 +288,7 @@ class _Made:
         options = plain({**options_of(setting.env), **setting.options})
         self._training = {
             "corpus": request.subjects,
+            **({"data": request.data} if request.data else {}),
             "subjects": list(subjects),
             "environment": {"id": setting.env, **options, "budget": setting.budget},
             "normalise": request.normalise and isinstance(agent, Deep),
@@ -274,28 +304,34 @@ class _Made:
 
 
 class _Watcher:
-    """Assembles the steps of each environment into episodes, and saves a checkpoint at regular intervals."""
+    """Assembles the steps of each environment into episodes; saves checkpoints and validates at regular intervals."""
 
     def __init__(
-        self, request: Training, progress: Progress, done: int, before: Sequence[Episode], made: _Made
+        self,
+        request: Training,
+        progress: Progress,
+        done: int,
+        before: Sequence[Episode],
+        made: _Made,
+        validation: Validation | None,
     ) -> None:
         self.episodes = list(before)
         self._made, self._earlier = made, len(before)
         self._request = request
         self._checkpoints = Path(request.output) / "checkpoints"
         self._every = request.checkpoint
+        self._validation = validation
         self._progress = progress
         self._steps = done
         self._open: dict[int, list[float]] = {}
 
     def __call__(self, agent: Agent, transition: Transition) -> None:
-        self._steps += 1
         info = transition.info
         rewards = self._open.setdefault(int(info["environment"]), [])
         rewards.append(float(info["reward"]))
         if transition.terminated or transition.truncated:
             episode = Episode(
-                self._steps,
+                self._steps + 1,
                 str(info.get("subject", "")),
                 float(info.get("goal_value", np.sum(rewards))),
                 float(np.sum(rewards)),
@@ -304,8 +340,17 @@ class _Watcher:
             rewards.clear()
             self.episodes.append(episode)
             self._progress(episode)
+        self.count(agent)
+
+    def count(self, agent: Agent) -> None:
+        """Count a step."""
+        self._steps += 1
         if self._every and self._steps % self._every == 0:
             self._save(agent)
+        # The last validation follows the last update.
+        if self._validation and self._steps % self._request.validate == 0 and self._steps < self._request.steps:
+            agent.made = self._made.after(len(self.episodes) - self._earlier)
+            self._validation.add(agent, self._steps)
 
     def _save(self, agent: Agent) -> None:
         """Save a checkpoint.
@@ -320,100 +365,6 @@ class _Watcher:
         if folder.exists():
             shutil.rmtree(folder)
         unfinished.rename(folder)
-
-
-class _Numbered(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """Adds to `info` the number of the environment, and the reward before normalisation."""
-
-    def __init__(self, env: gymnasium.Env[Any, Any], number: int) -> None:
-        super().__init__(env)
-        self._number = number
-
-    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
-        observation, reward, terminated, truncated, info = self.env.step(action)
-        return (
-            observation,
-            reward,
-            terminated,
-            truncated,
-            {**info, "environment": self._number, "reward": float(reward)},
-        )
-
-    @property
-    def failures(self) -> dict[str, str]:
-        """The unusable subjects, each with the reason; empty if the environment has no subject."""
-        found: dict[str, str] = getattr(self.env, "failures", {})
-        return found
-
-    @property
-    def names(self) -> tuple[list[str] | None, list[str], dict[str, str]]:
-        """The names of the actions, of the features, and of the catalogue and feature set that a policy is bound to."""
-        inner: Any = self.unwrapped
-        actions = getattr(inner, "action_names", None)
-        return (
-            None if actions is None else list(actions),
-            list(getattr(inner, "feature_names", ())),
-            dict(getattr(inner, "environment", {})),
-        )
-
-    def action_masks(self) -> Any:
-        """The mask of the wrapped environment."""
-        return self.env.get_wrapper_attr("action_masks")()
-
-
-def _environment(request: Training, subjects: tuple[str, ...], path: str | None, number: int) -> _Env:
-    # The environment is made with the first subject, which may be in the folder of the corpus, too.
-    options = {**request.setting.options, "path": path} if subjects else request.setting.options
-    inner = make(replace(request.setting, subject=subjects[0] if subjects else "", options=options))
-    env: _Env = _Numbered(AcrossSubjects(inner, subjects, path) if subjects else inner, number)
-    return NormalizeReward(env) if request.normalise and issubclass(kind(request.setting.agent), Deep) else env
-
-
-def _told(env: Any, name: str) -> list[Any]:
-    """Return an attribute of every single environment."""
-    return list(env.get_attr(name)) if hasattr(env, "get_attr") else [env.get_wrapper_attr(name)]
-
-
-def _environments(request: Training, makers: Sequence[Callable[[], _Env]]) -> Any:
-    """Return the environment to learn in: a single one, or a vector environment."""
-    if request.executor == "local" and request.envs == 1:
-        return makers[0]()
-    try:
-        import stable_baselines3  # noqa: F401
-    except ImportError as problem:
-        raise InputError(
-            "several environments need the extra 'deep': pip install torch==2.13.0, then pip install 'fitgym[deep]' "
-            f"({problem})"
-        ) from None
-    if request.executor == "ray":
-        from fitgym.learning.rollouts import Rollouts
-
-        return Rollouts(makers, request.address)
-    if env := _at_once(request.setting):
-        return _batched(env, request)
-    from fitgym.learning.subprocesses import Subprocesses
-
-    return Subprocesses(makers)
-
-
-def _at_once(setting: Setting) -> str:
-    """Return the full id of an environment that steps all episodes in one process; "" for any other environment."""
-    known = gymnasium.registry.get(setting.env) or gymnasium.registry.get(f"fitgym/{setting.env}")
-    if known is None or known.vector_entry_point is None:
-        return ""
-    vector: Any = load_env_creator(str(known.vector_entry_point))
-    # A `SyncVectorEnv` steps one episode after the other, so it is no faster than single environments.
-    return "" if issubclass(vector, SyncVectorEnv) else known.id
-
-
-def _batched(env: str, request: Training) -> Any:
-    """Return a vector environment that steps all episodes at once."""
-    from stable_baselines3.common.vec_env import VecNormalize
-
-    from fitgym.learning.batched import batched
-
-    found = batched(env, request.envs, dict(request.setting.options))
-    return VecNormalize(found, norm_obs=False) if request.normalise else found
 
 
 def _subjects(request: Training) -> tuple[tuple[str, ...], dict[str, str], str | None]:
@@ -448,9 +399,17 @@ def _check(request: Training) -> None:
     deep = issubclass(cls, Deep)
     if not (cls.learns or deep):
         raise InputError(f"agent '{setting.agent}' does not learn: use it without training")
+    if request.data and not deep:
+        raise InputError(f"agent '{setting.agent}' does not learn from data: use ppo or a2c (cloning), or dqn")
+    if request.data and (request.envs > 1 or request.executor != "local" or request.tensorboard):
+        raise InputError("learning from data steps no environment: leave envs, executor and tensorboard out")
     for name, value in (("steps", request.steps), ("envs", request.envs)):
         if value < 1:
             raise InputError(f"{name} is {value}, expected at least 1")
+    if request.validate < 0:
+        raise InputError(f"validate is {request.validate}, expected a number of steps, or 0 for none")
+    if not request.validate and (request.validate_on or request.best):
+        raise InputError("validate is 0, but validation tasks or the best policy were requested: set validate, too")
     if request.checkpoint < 0:
         raise InputError(f"checkpoint is {request.checkpoint}, expected a number of steps, or 0 for none")
     if request.envs > 1 and not deep:
@@ -461,7 +420,7 @@ def _check(request: Training) -> None:
         raise InputError(
             f"agent '{setting.agent}' learns in one process: use executor local, or a deep agent such as ppo"
         )
-    if request.executor == "ray" and _at_once(setting):
+    if request.executor == "ray" and at_once(setting):
         raise InputError(
             f"environment '{setting.env}' steps all episodes in one process, faster than a cluster: use executor local"
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import gymnasium
 from gymnasium.envs.registration import EnvSpec, load_env_creator
@@ -19,9 +19,9 @@ from fitgym.errors import InputError, UnknownName
 from fitgym.evolution.budget import Budget
 from fitgym.execution.executor import Executor
 from fitgym.registry import keywords
-from fitgym.run.setting import Options, Setting, defaults
+from fitgym.run.setting import Options, Setting, defaults, hints
 
-__all__ = ["agent_of", "check", "has_subject", "kind", "make", "options_of", "resolved"]
+__all__ = ["agent_of", "check", "has_subject", "has_tasks", "kind", "make", "options_of", "resolved"]
 
 Env = gymnasium.Env[Any, Any]
 
@@ -42,6 +42,13 @@ def has_subject(env: str) -> bool:
     """Whether the environment searches on a subject that the user names, so that it can produce a suite."""
     cls = kind(env)
     return issubclass(cls, SearchEnv) and not cls.draws
+
+
+def has_tasks(env: str) -> bool:
+    """Whether the environment has numbered tasks, see `fitgym.envs.tasks`."""
+    if (declared := _declared(kind(env))) is None or "task" not in (known := hints(declared)):
+        return False
+    return any(int in (part, *get_args(part)) for part in get_args(known["task"]))
 
 
 def options_of(env: str) -> dict[str, Any]:

@@ -22,9 +22,10 @@ import numpy as np
 from gymnasium import spaces
 
 from fitgym.agents.base import Agent, is_saved, kind
+from fitgym.envs.tasks import numbers
 from fitgym.errors import ExecutionError, InputError, SubjectError
 from fitgym.run.cluster import check_executor, connected, enter, reason, tasks
-from fitgym.run.environment import agent_of, check, has_subject, make
+from fitgym.run.environment import agent_of, check, has_subject, has_tasks, make
 from fitgym.run.episode import deterministic
 from fitgym.run.episode import play as play_episode
 from fitgym.run.record import record
@@ -37,6 +38,8 @@ __all__ = ["BUDGET", "Row", "evaluate", "first_tries", "play", "run", "run_all",
 
 BUDGET = "3000x"
 """The default budget of runs on a subject."""
+
+_MOST_TASKS = 10_000  # more would never end; the training split has 2^31
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,12 +125,13 @@ def evaluate(
     env: str = DEFAULT_ENV,
     budget: str = "",
     path: str | None = None,
+    tasks: str = "",
     jobs: int | None = None,
     executor: str = "local",
     address: str = "",
     **options: Any,
 ) -> Iterator[Row]:
-    """Run every agent on every subject with every seed, and yield each row as soon as it is available.
+    """Run every agent on every subject or task with every seed, and yield each row as soon as it is available.
 
     All runs share environment, budget, action catalogue, reward and seeds. Runs with the same subject and seed start
     with the same population, so they can be compared in pairs.
@@ -139,6 +143,8 @@ def evaluate(
         env: the id of the environment.
         budget: the budget of each run. The default is 3000x, or the environment's own budget if it has no subject.
         path: a folder to search first; the corpus's own folder by default.
+        tasks: for an environment with numbered tasks: a range such as 200-299, or the split `validation` or `test`.
+            Without it, the seed determines the task.
         jobs, executor, address: see `run_all`. With one local job the rows are in the order of the agents; otherwise
             they come as the runs finish.
         options: options of the environment, such as `goal="coverage"`.
@@ -148,20 +154,35 @@ def evaluate(
     """
     seeds = list(seeds)
     texts: Sequence[str] = ("",)
+    of_tasks: Sequence[dict[str, Any]] = [{}]
     if has_subject(env):
         corpus = Corpus.of(subjects, path)
         texts, options, budget = corpus.subjects, {**options, "path": corpus.path}, budget or BUDGET
     elif subjects:
         raise InputError(f"environment '{env}' has no subject: leave the subjects out")
+    if tasks:
+        of_tasks = [{"task": task} for task in _numbers(env, tasks)]
     if not (names and texts and seeds):
         raise InputError("there is nothing to run: name at least one agent, one subject and one seed")
     settings = [
-        Setting.from_keywords(env=env, subject=text, agent=name, seed=seed, budget=budget, **options)
+        Setting.from_keywords(env=env, subject=text, agent=name, seed=seed, budget=budget, **{**options, **task})
         for name in names
         for text in texts
+        for task in of_tasks
         for seed in seeds
     ]
     return run_all(settings, jobs, executor, address)
+
+
+def _numbers(env: str, tasks: str) -> range:
+    if not has_tasks(env):
+        raise InputError(f"environment '{env}' has no numbered tasks: leave the tasks out")
+    found = numbers(tasks)
+    if len(found) > _MOST_TASKS:
+        raise InputError(
+            f"tasks '{tasks}' are {len(found)} tasks, expected at most {_MOST_TASKS}: use a range such as 200-299"
+        )
+    return found
 
 
 def run_all(
@@ -209,10 +230,10 @@ def _on_ray(settings: Sequence[Setting], jobs: int | None, address: str) -> Iter
 
 
 def _without_subjects(settings: Iterable[Setting]) -> list[Setting]:
-    """Return the distinct settings, ignoring subject, path and seed."""
+    """Return the distinct settings, ignoring subject, task, path and seed."""
     found: list[Setting] = []
     for setting in settings:
-        options = {name: value for name, value in setting.options.items() if name != "path"}
+        options = {name: value for name, value in setting.options.items() if name not in ("path", "task")}
         blank = replace(setting, subject="", seed=0, options=options)
         if blank not in found:
             found.append(blank)
@@ -266,18 +287,18 @@ def _n_choices(setting: Setting) -> int:
 def summary(rows: Iterable[Row]) -> list[dict[str, Any]]:
     """Summarise the results of each agent, best first.
 
-    Subjects differ in their attainable values. For each subject and seed, the values are therefore divided by the
+    Subjects and tasks differ in their attainable values. For each of them and each seed, the values are therefore divided by the
     largest value of any agent (1 for all if that is 0). The mean is taken over seeds first, then over subjects.
 
     Returns:
-        For each agent `agent`, `share` (that mean), `median` (of the values themselves), both None without runs, `runs`
-        and `failed`.
+        For each agent `agent`, `share` (that mean), `median` and `mean` (of the values themselves), all None without
+        runs, `runs` and `failed`.
     """
     rows = list(rows)
     best: dict[tuple[str, int], float] = defaultdict(float)
     for row in rows:
         if row.value is not None:
-            key = row.setting.subject, row.setting.seed
+            key = row.setting.place, row.setting.seed
             best[key] = max(best[key], row.value)
     found = []
     for name in dict.fromkeys(row.setting.agent for row in rows):
@@ -285,13 +306,14 @@ def summary(rows: Iterable[Row]) -> list[dict[str, Any]]:
         done = [(row.setting, row.value) for row in mine if row.value is not None]
         shares: dict[str, list[float]] = defaultdict(list)
         for setting, value in done:
-            largest = best[setting.subject, setting.seed]
-            shares[setting.subject].append(value / largest if largest > 0 else 1.0)
+            largest = best[setting.place, setting.seed]
+            shares[setting.place].append(value / largest if largest > 0 else 1.0)
         found.append(
             {
                 "agent": name,
                 "share": statistics.fmean(map(statistics.fmean, shares.values())) if done else None,
                 "median": statistics.median(value for _, value in done) if done else None,
+                "mean": statistics.fmean(value for _, value in done) if done else None,
                 "runs": len(done),
                 "failed": len(mine) - len(done),
             }

@@ -186,6 +186,12 @@ class Setting:
     budget: str = ""
     options: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
+    @property
+    def place(self) -> str:
+        """The subject of the run, or its numbered task; "" if the setting names neither."""
+        task = self.options.get("task")
+        return self.subject or ("" if task is None else f"task {task}")
+
     def option(self, name: str) -> Any:
         """Return the value of one option; by default that of environments with a search.
 

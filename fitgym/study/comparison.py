@@ -130,7 +130,7 @@ def contrasts(rows: Iterable[Row], baselines: Sequence[str], *, seed: int = 0) -
     values: dict[str, dict[str, dict[int, float]]] = defaultdict(dict)
     for row in rows:
         if row.value is not None:
-            values[row.setting.agent].setdefault(row.setting.subject, {})[row.setting.seed] = row.value
+            values[row.setting.agent].setdefault(row.setting.place, {})[row.setting.seed] = row.value
     for name in baselines:
         if name not in values:
             raise InputError(

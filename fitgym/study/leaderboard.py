@@ -1,7 +1,13 @@
-"""The leaderboard: agents by goal on `stdlib-v1:test`, based only on values that validation has measured again."""
+"""The leaderboard, based only on values that validation has measured again.
+
+There are boards of two kinds: agents by goal on the modules of `stdlib-v1:test`, from studies; and agents in
+environments with numbered tasks, such as `fitgym/Landscapes-v0`, from `fitgym evaluate --records`.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -13,14 +19,15 @@ import numpy as np
 from fitgym.errors import InputError
 from fitgym.run.setting import DEFAULT_ENV, EngineOptions, defaults
 from fitgym.study.comparison import Contrast, contrast
+from fitgym.study.entries import Scores, scores
 from fitgym.study.null_arms import missing, notice
-from fitgym.study.statistics import Interval, iqm
+from fitgym.study.statistics import Interval, iqm, mean_of
 from fitgym.study.trials.episode import Episode
 from fitgym.study.validation import Validity
 from fitgym.study.verdict import Judged, Verdict, judge
 from fitgym.subject.corpus import Corpus
 
-__all__ = ["CORPUS", "Board", "boards", "markdown"]
+__all__ = ["CORPUS", "Board", "boards", "markdown", "table"]
 
 CORPUS = "stdlib-v1:test"
 
@@ -32,11 +39,14 @@ class Board:
     """The agents that pursued one goal under the same conditions.
 
     Attributes:
-        goal: its name.
+        goal: its name; the id of the environment if there are numbered tasks.
         conditions: budget and settings, in words.
         values: of the goal, by agent, subject and seed.
         subjects: the subjects that count; an agent without a run on one of them is marked.
         missing: null arms that the board lacks.
+        notes: sentences about the board.
+        scored: whether the values are scores that need no scale: the board then shows their mean over the seeds, instead
+            of shares.
     """
 
     goal: str
@@ -44,6 +54,8 @@ class Board:
     values: Values
     subjects: tuple[str, ...]
     missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+    scored: bool = False
 
     @property
     def one_seed(self) -> bool:
@@ -67,8 +79,16 @@ class Board:
     def lines(self) -> list[tuple[str, Interval, int, int]]:
         """Return agent, interquartile mean of its shares, number of runs and number of subjects, the best agent first.
 
-        A share is the value divided by the most that any agent reached on the subject.
+        A share is the value divided by the most that any agent reached on the subject. If the board is `scored`, the mean
+        of the values takes the place of the shares.
         """
+        if self.scored:
+            means = {
+                agent: [value for runs in by_subject.values() for value in runs.values()]
+                for agent, by_subject in self.values.items()
+            }
+            lines = [(agent, mean_of(found), len(found), len(self.values[agent])) for agent, found in means.items()]
+            return sorted(lines, key=lambda line: (-line[1].value, line[0]))
         most: dict[str, float] = defaultdict(float)
         for by_subject in self.values.values():
             for subject, runs in by_subject.items():
@@ -85,13 +105,15 @@ class Board:
 
 
 def boards(validities: Iterable[Validity]) -> list[Board]:
-    """Return a board for each goal and set of conditions, from the valid runs of agents on the corpus.
+    """Return a board for each goal and set of conditions, from the valid runs of agents on the corpus or on test tasks.
 
     Args:
-        validities: of records of studies. Four kinds do not count: invalid ones; failed runs; runs that were not
-            repeated (budgets in seconds, saved agents that are missing); and runs of other trials or subjects. An agent
-            is named after what was run, whatever the study calls the arm.
+        validities: of records of studies, or of runs on numbered tasks, see `fitgym.study.entries`. Four kinds do not
+            count: invalid ones; failed runs; runs that were not repeated (budgets in seconds, saved agents that are
+            missing); and runs of other trials, subjects or tasks. An agent is named after what was run, whatever the
+            study calls the arm.
     """
+    validities = list(validities)
     subjects = Corpus.load(CORPUS).subjects
     found: dict[tuple[str, str], Values] = {}
     settings: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = defaultdict(dict)
@@ -104,23 +126,51 @@ def boards(validities: Iterable[Validity]) -> list[Board]:
         runs = found.setdefault(key, {}).setdefault(agent, {}).setdefault(record["subject"], {})
         runs[record["seed"]] = one.made["measures"]["value"]
         settings[key][record["arm"]] = record["settings"]  # the arm's name tells whether a constant is the best one
-    return [Board(*key, values, subjects, missing(settings[key])) for key, values in sorted(found.items())]
+    of_corpus = [Board(*key, values, subjects, missing(settings[key])) for key, values in sorted(found.items())]
+    return [*of_corpus, *map(_of_tasks, scores(validities))]
+
+
+def _of_tasks(found: Scores) -> Board:
+    """Return the board of an environment; its tasks count as one subject, with the mean over them as value."""
+    values = {entry: {found.place: dict(seeds)} for entry, seeds in found.values.items()}
+    notes = [f"{entry} is left out: it has {n} of {len(found.tasks)} tasks." for entry, n in found.incomplete.items()]
+    baselines = {"random actions (uniform)": "uniform", "a constant action (fixed:NAME)": "fixed:"}
+    lacking = [what for what, agent in baselines.items() if not any(entry.startswith(agent) for entry in values)]
+    if lacking:
+        notes.append(f"Baselines are missing: {' and '.join(lacking)}.")
+    conditions = ", ".join(part for part in (found.place, found.conditions) if part)
+    return Board(found.env, conditions, values, (found.place,), notes=tuple(notes), scored=True)
+
+
+def table(found: Iterable[Board]) -> str:
+    """Return all values of the boards as CSV: a row for each agent, subject and seed."""
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(("goal", "conditions", "agent", "subject", "seed", "value"))
+    for board in found:
+        for agent, *_ in board.lines():
+            for subject, runs in sorted(board.values[agent].items()):
+                rows.writerows(
+                    (board.goal, board.conditions, agent, subject, seed, f"{value:.6f}")
+                    for seed, value in sorted(runs.items())
+                )
+    return text.getvalue()
 
 
 def markdown(found: list[Board]) -> str:
     """Return the boards as Markdown tables; a share has an interval if a subject has several seeds to resample."""
-    parts = [f"# Leaderboard on {CORPUS}", "Based on records that `fitgym validate` found valid."]
+    places = list(dict.fromkeys(board.goal if board.scored else CORPUS for board in found)) or [CORPUS]
+    parts = [f"# Leaderboard on {', '.join(places)}", "Based on records that `fitgym validate` found valid."]
     for board in found:
         judged = {} if board.one_seed else board.judged()
         more = "" if board.one_seed else " A12 beside the first | Holm-adjusted p | verdict |"
-        rows = [
-            f"| | agent | share of the most | runs | subjects |{more}",
-            "|---|---|---|---|---|" + "---|" * more.count("|"),
-        ]
+        head = "score | seeds" if board.scored else "share of the most | runs | subjects"
+        rows = [f"| | agent | {head} |{more}", "|---|---|" + "---|" * (head + more).count("|") + "---|"]
         for place, (agent, share, runs, subjects) in enumerate(board.lines(), 1):
             of = "" if subjects == len(board.subjects) else f" of {len(board.subjects)}"
             interval = f" [{share.low:.3f}, {share.high:.3f}]" if runs > subjects else ""
-            row = f"| {place} | {agent} | {share.value:.3f}{interval} | {runs} | {subjects}{of} |"
+            row = f"| {place} | {agent} | {share.value:.3f}{interval} | {runs} |"
+            row += "" if board.scored else f" {subjects}{of} |"
             if more:
                 one = judged.get(agent)
                 row += f" {one.evidence} | {one.shown_p} | {one.verdict} |" if one else " - | - | - |"
@@ -135,8 +185,10 @@ def markdown(found: list[Board]) -> str:
             )
         if board.missing:
             parts.append(notice(board.missing))
+        if board.notes:
+            parts.append(" ".join(board.notes))
     if not found:
-        parts.append("There is no valid record of an agent on this corpus.")
+        parts.append("There is no valid record of an agent on this corpus, or on a test task.")
     return "\n\n".join(parts) + "\n"
 
 

@@ -305,10 +305,10 @@ def test_events_for_tensorboard_are_written_or_it_is_said_what_is_missing(
         agent.learn(Toy(10), 16, tensorboard=True)
     with monkeypatch.context() as patch:
         patch.setattr("importlib.util.find_spec", lambda name: None)
-        with pytest.raises(InputError, match=r"pip install 'fitgym\[tensorboard\]'"):
+        with pytest.raises(InputError, match=r"pip install 'fitgym\[deep\]'"):
             agent.learn(Toy(10), 16, log=tmp_path, tensorboard=True)
     assert agent.n_updates == 0
-    pytest.importorskip("tensorboard", reason="events are written by tensorboard, which is in the extra 'tensorboard'")
+    pytest.importorskip("tensorboard", reason="events are written by tensorboard, which is in the extra 'deep'")
     agent.learn(Toy(10), 16, log=tmp_path, tensorboard=True)
     assert sorted(path.name.partition(".")[0] for path in tmp_path.iterdir()) == ["events", "progress"]
 

@@ -26,7 +26,7 @@ from fitgym.subject.dependence import branches
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 QUESTIONS = (
     *("estimate", "answer", "processes", "peers", "growth", "hostile", "whole_loop", "parts", "startup"),
-    *("agents", "stages", "smart", "rendering"),
+    *("agents", "stages", "smart", "rendering", "decisions"),
 )
 
 
@@ -163,6 +163,15 @@ def test_a_question_that_fails_says_why_and_the_others_go_on(speed: Any) -> None
 
 
 # ----------------------------------------------------------------------------------------------------- processes
+
+
+def test_decisions_are_compared_with_toy_and_with_bare_calls(speed: Any, tmp_path: Path) -> None:
+    assert 0.0 < speed.decisions._called(50, 0) < 0.01
+    found = speed.decisions.answer(speed.answer.Settings(True, tmp_path, tmp_path))
+    (table,) = found.tables
+    assert [row[0] for row in table.rows][2:] == ["Programs-v0", "Programs-v0"]
+    assert len(found.targets) == 3 and all(target.value > 0.0 for target in found.targets)
+    assert float(table.rows[3][4]) > 1.0, "a search costs more than bare calls"
 
 
 def test_a_function_can_be_called_in_a_process_with_its_own_environment(speed: Any) -> None:

@@ -87,8 +87,7 @@ FACES = ("fitgym.course", "fitgym.engine")
 ABOVE_THE_ENGINE = (
     *("fitgym.envs", "fitgym.agents", "fitgym.testing", "fitgym.run.episode", "fitgym.run.environment"),
     *("fitgym.run.record", "fitgym.run.replay", "fitgym.run.generation", "fitgym.run.evaluation"),
-    *("fitgym.study", "fitgym.headroom", "fitgym.learning.training", "fitgym.learning.batched"),
-    *("fitgym.learning.remote_env", "fitgym.learning.rollouts", "fitgym.cli", "fitgym.commands.listing"),
+    *("fitgym.study", "fitgym.headroom", "fitgym.learning", "fitgym.cli", "fitgym.commands.listing"),
     "fitgym.player",
 )
 """The engine knows nothing of gymnasium; these may import it."""

@@ -20,7 +20,7 @@ import fitgym
 ROOT = Path(__file__).parents[2]
 
 EXTRAS = (
-    *("stable_baselines3", "sb3_contrib", "torch"),
+    *("stable_baselines3", "sb3_contrib", "torch", "tensorboard", "minari", "h5py", "optuna"),
     *("pandas", "scipy", "scikit_posthocs", "matplotlib", "joblib", "jinja2"),
     *("ray", "submitit", "mabwiser", "sklearn", "jupytext", "IPython", "PIL", "moviepy"),
 )

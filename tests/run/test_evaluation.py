@@ -195,11 +195,33 @@ def test_the_summary_is_the_one_worked_out_by_hand() -> None:
     ]
     lines = {line["agent"]: line for line in summary(rows)}
     # a: on x (10 / 10 + 5 / 10) / 2 = 0.75, on y 1 because nobody reached anything; mean 0.875. c: 0.2 and 1.
-    assert lines["a"] == {"agent": "a", "share": 0.875, "median": 5.0, "runs": 3, "failed": 1}
+    assert lines["a"] == {"agent": "a", "share": 0.875, "median": 5.0, "mean": 5.0, "runs": 3, "failed": 1}
     assert lines["b"]["share"] == 0.875
     assert lines["c"]["share"] == pytest.approx(0.6)
-    assert lines["d"] == {"agent": "d", "share": None, "median": None, "runs": 0, "failed": 1}
+    assert lines["d"] == {"agent": "d", "share": None, "median": None, "mean": None, "runs": 0, "failed": 1}
     assert [line["agent"] for line in summary(rows)] == ["a", "b", "c", "d"]
+
+
+def test_numbered_tasks_are_compared_like_subjects() -> None:
+    env = "fitgym/Landscapes-v0"
+    rows = list(evaluate(["uniform", "fixed:promising"], env=env, tasks="200-201", seeds=[0, 1]))
+    assert [row.setting.place for row in rows[:4]] == ["task 200", "task 200", "task 201", "task 201"]
+    assert all(row.record is not None and row.record["options"]["task"] == row.setting.options["task"] for row in rows)
+    best, worst = summary(rows)
+    assert best["agent"] == "fixed:promising" and best["mean"] > worst["mean"]
+
+
+@pytest.mark.parametrize(
+    ("env", "tasks", "message"),
+    [
+        ("fitgym/Toy-v0", "0-4", "environment 'fitgym/Toy-v0' has no numbered tasks: leave the tasks out"),
+        ("fitgym/Corpus-v0", "0-4", "environment 'fitgym/Corpus-v0' has no numbered tasks: leave the tasks out"),
+        ("fitgym/Landscapes-v0", "train", "expected at most 10000: use a range such as 200-299"),
+    ],
+)
+def test_tasks_that_cannot_be_played_are_refused(env: str, tasks: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        evaluate(["uniform"], env=env, tasks=tasks)
 
 
 # The command line
@@ -226,7 +248,7 @@ def test_the_command_prints_a_table_and_writes_all_rows(tmp_path: Path) -> None:
     assert reward == "reward growth"
     assert contrast.startswith("fixed:exception against uniform: A12 ") and "on 1 subjects" in contrast
     assert contrast.endswith("Holm-adjusted p -: one seed: no verdict")
-    assert head.split() == ["agent", "share", "of", "best", "median", "runs", "failed"] and len(lines) == 2
+    assert head.split() == ["agent", "share", "of", "best", "median", "mean", "runs", "failed"] and len(lines) == 2
     rows = json.loads((tmp_path / "rows.json").read_text())
     assert [bool(found["error"]) for found in rows] == [False, True, False, True]
     assert rows[0]["setting"]["agent"] == "uniform" and rows[0]["value"] is not None
