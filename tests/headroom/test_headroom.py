@@ -198,5 +198,7 @@ def test_measuring_one_environment_again_keeps_the_ladders_of_the_others(tmp_pat
     assert "3 seeds each" in page.partition("## fitgym/LeadingOnes-v0")[0]
     rows = (tmp_path / "ladder.csv").read_text().splitlines()
     assert rows[0].startswith("env,") and len(set(rows)) == len(rows)
-    counts = {env: sum(row.startswith(f"{env},random,") for row in rows) for env in ("fitgym/Toy-v0", "fitgym/LeadingOnes-v0")}
+    counts = {
+        env: sum(row.startswith(f"{env},random,") for row in rows) for env in ("fitgym/Toy-v0", "fitgym/LeadingOnes-v0")
+    }
     assert counts == {"fitgym/Toy-v0": 3, "fitgym/LeadingOnes-v0": 2}
