@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tables import Manifest
 
-__all__ = ["provenance"]
+__all__ = ["newer", "provenance"]
 
 
 def provenance(root: Path, file: str) -> str:
@@ -25,6 +25,16 @@ def provenance(root: Path, file: str) -> str:
     if len(names) == 1 and names[0] == file:
         return made[file]
     return "\n".join(f"- {name.partition('#')[2]}: {text}" for name, text in made.items() if text)
+
+
+def newer(root: Path, name: str) -> bool:
+    """Return whether the code of a table has changed since the table was made.
+
+    Args:
+        root: the folder of the repository.
+        name: of the table, as in `benchmarks/tables.toml`.
+    """
+    return bool(_manifest(root).newer(name))
 
 
 @lru_cache(maxsize=1)
