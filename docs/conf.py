@@ -27,6 +27,7 @@ extensions = [
     "docstrings",
     "formulas",
     "navigation",
+    "paper",
     "pages",
     "pictures",
     "questions",

@@ -24,6 +24,7 @@ from cyclopts import App
 from docstrings import restructured
 from gymnasium.spaces import Discrete, MultiBinary
 from lessons import lesson_pages
+from papers import paper_pages
 from provenance import provenance
 from rich.console import Console
 from sphinx.application import Sphinx
@@ -82,7 +83,8 @@ def all_pages() -> Pages:
     pages: Pages = {}
     for folder in EXTENSIONS:
         pages |= extension_pages(folder)
-    return pages | environment_pages() | command_page() | reference_pages() | result_pages() | lesson_pages()
+    pages |= environment_pages() | command_page() | reference_pages() | result_pages() | lesson_pages()
+    return pages | paper_pages(ROOT)
 
 
 # ---------------------------------------------------------------------- extensions
