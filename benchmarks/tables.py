@@ -65,7 +65,7 @@ class Table:
         if not heading:
             return found
         part = re.search(rf"^## {re.escape(heading)}$.*?(?=^## |\Z)", found, re.DOTALL | re.MULTILINE)
-        return part[0] if part else ""
+        return part[0].strip() if part else ""
 
     def digests(self, files: Files) -> dict[str, str]:
         """Return the digest of each group of its code."""

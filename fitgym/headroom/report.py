@@ -90,14 +90,14 @@ def write_all(ladders: Sequence[Ladder], folder: Path, command: str) -> None:
         (rows, csv_of(ladders), _blocks),
     ):
         before = parted(file.read_text("utf-8")) if file.exists() else {}
-        write("".join((before | parted(made)).values()), file)
+        write("".join((before | parted(made)).values()).rstrip("\n") + "\n", file)
     for ladder in ladders:
         write(figure(ladder).svg(), folder / f"{ladder.env.rpartition('/')[2]}.svg")
 
 
 def _sections(page: str) -> dict[str, str]:
     """Return the parts of a page by their headings; the introduction has the heading ""."""
-    first, *parts = re.split(r"^(?=## )", page, flags=re.MULTILINE)
+    first, *parts = (f"{part.rstrip()}\n\n" for part in re.split(r"^(?=## )", page, flags=re.MULTILINE))
     return {"": first} | {part.partition("\n")[0]: part for part in parts}
 
 

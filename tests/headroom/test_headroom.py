@@ -196,6 +196,7 @@ def test_measuring_one_environment_again_keeps_the_ladders_of_the_others(tmp_pat
     page = (tmp_path / "ladder.md").read_text()
     assert "Made by `third`" in page and page.count("\n## fitgym/") == 2
     assert "3 seeds each" in page.partition("## fitgym/LeadingOnes-v0")[0]
+    assert "\n\n## fitgym/LeadingOnes-v0\n" in page and page.endswith("\n") and not page.endswith("\n\n")
     rows = (tmp_path / "ladder.csv").read_text().splitlines()
     assert rows[0].startswith("env,") and len(set(rows)) == len(rows)
     counts = {
