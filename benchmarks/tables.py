@@ -41,12 +41,14 @@ class Table:
         command: the command that makes it.
         code: by group the files and folders that decide its numbers.
         rows: the file with its rows if rows can be recomputed, else "".
+        needs: a folder without which no row can be recomputed, "" for none.
     """
 
     name: str
     command: str
     code: dict[str, list[str]]
     rows: str = ""
+    needs: str = ""
 
     @property
     def file(self) -> str:
@@ -85,9 +87,7 @@ class Manifest:
         listed = tomllib.loads((root / "benchmarks" / "tables.toml").read_text("utf-8"))
         groups = listed.pop("code")
         self.tables = {
-            name: Table(
-                name, found["command"], {one: groups.get(one, [one]) for one in found["code"]}, found.get("rows", "")
-            )
+            name: Table(name=name, **{**found, "code": {one: groups.get(one, [one]) for one in found["code"]}})
             for name, found in listed.items()
         }
         self._file = root / "benchmarks" / "stamps.json"

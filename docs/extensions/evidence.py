@@ -120,7 +120,7 @@ class Claim:
         if self.beside is None:
             return "no runs"
         one = self.beside
-        left, right = (f"{side.name} {side.mean:.3g}" for side in self.sides)
+        left, right = (f"{side.name} {_short(side.mean)}" for side in self.sides)
         words = f"{left}, {right}; A12 {one}"
         if isinstance(self.judged, Judged) and isinstance(self.judged.evidence, Difference):
             gap = self.judged.evidence
@@ -221,6 +221,10 @@ def _subjects(root: Path, on: str | Iterable[str]) -> frozenset[str]:
     return frozenset(
         ":".join(filter(None, (one["module"], one.get("class", "")))) for one in listed if one["set"] == on
     )
+
+
+def _short(number: float) -> str:
+    return f"{number:,.0f}" if abs(number) >= 1000.0 else f"{number:.3g}"
 
 
 def _mean(runs: Runs) -> float:

@@ -20,9 +20,10 @@ from sphinx.application import Sphinx
 import fitgym
 import fitgym.envs
 from fitgym.commands.listing import describe
+from fitgym.envs.leading_ones import LeadingOnesOptions, constant_value, optimum
 from fitgym.errors import InputError
 
-__all__ = ["filled", "functions"]
+__all__ = ["exact_gain", "filled", "functions", "gain"]
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -52,6 +53,7 @@ def functions() -> Mapping[str, Any]:
         "claim": claim,
         "rung": rung,
         "gain": gain,
+        "exact_gain": exact_gain,
         "tasks": tasks,
         "learned": learned,
         "agent": agent,
@@ -85,6 +87,14 @@ def gain(env: str) -> str:
     """Return what the best known policy reaches more than the best constant, with its interval."""
     found = _ladder(env).gap(_ladder(env).rung("best constant"), _ladder(env).top)
     return f"{found.value:.3f} [{found.low:.3f}, {found.high:.3f}]"
+
+
+def exact_gain() -> str:
+    """Return what the best policy of LeadingOnes gains over the best constant, by its recursion."""
+    options = LeadingOnesOptions()
+    bits, horizon, tries = options.bits, options.horizon, options.tries
+    best, _ = optimum(bits, options.flips, horizon, tries)
+    return f"{best - max(constant_value(bits, k, horizon, tries) for k in options.flips):.3f}"
 
 
 def tasks(env: str) -> int:
