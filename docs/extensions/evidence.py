@@ -10,7 +10,7 @@ import csv
 import statistics
 import tomllib
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -22,9 +22,9 @@ from fitgym.study.verdict import Judged, Verdict, judge
 
 __all__ = ["OUTCOMES", "Claim", "Paper", "Side", "Source", "load"]
 
-REPRODUCED, REFUTED, OPEN = "reproduced", "refuted here", "cannot be told"
+REPRODUCED, REFUTED, OPEN, SHOWN = "reproduced", "refuted here", "cannot be told", "shown here"
 OUTCOMES = (REPRODUCED, REFUTED, OPEN)
-"""The verdicts on a claim."""
+"""The verdicts on a claim of a paper. On a claim of our own, "shown here" stands in place of "reproduced"."""
 
 _ALIKE = 0.44, 0.56  # A12 that is conventionally called negligible
 _KINDS = ("more", "at least", "grows", "alike", "not run")
@@ -86,6 +86,7 @@ class Claim:
             subjects than on others), "alike" (a negligible difference), or "not run".
         why: the explanation of the verdict.
         tells: the command that would tell, or tell more.
+        own: the paper does not make the claim; it belongs to its question.
         table: the committed table, "" without runs.
         sides: ours and the other one.
         judged: the comparison, None without runs and for "alike".
@@ -97,6 +98,7 @@ class Claim:
     kind: str
     why: str
     tells: str
+    own: bool = False
     table: str = ""
     sides: tuple[Side, ...] = ()
     judged: Judged[Any] | None = None
@@ -104,7 +106,11 @@ class Claim:
 
     @property
     def verdict(self) -> str:
-        """Reproduced, refuted here, or cannot be told."""
+        """Reproduced, refuted here, or cannot be told; for a claim of our own, shown here instead of reproduced."""
+        found = self._outcome()
+        return SHOWN if self.own and found == REPRODUCED else found
+
+    def _outcome(self) -> str:
         if self.kind == "alike" and self.beside is not None:
             low, high = _ALIKE
             if low <= self.beside.low and self.beside.high <= high:
@@ -142,7 +148,8 @@ class Paper:
         cited: the reference.
         asks: what was compared, in a sentence or two.
         differs: aspects of the set-up: a name, the paper's, ours.
-        claims: in order.
+        claims: of the paper, in order.
+        own: claims that the paper does not make.
     """
 
     name: str
@@ -151,9 +158,10 @@ class Paper:
     asks: str
     differs: tuple[tuple[str, ...], ...]
     claims: tuple[Claim, ...]
+    own: tuple[Claim, ...] = ()
 
     def count(self, verdict: str) -> int:
-        """Return how many claims have a verdict."""
+        """Return how many claims of the paper have a verdict."""
         return sum(claim.verdict == verdict for claim in self.claims)
 
 
@@ -173,10 +181,16 @@ def load(file: Path, root: Path) -> Paper:
     drafts = [_claim(file.name, claim, sources, root) for claim in found["claim"]]
     evidence = [one for _, one in drafts if one is not None]
     judged = dict(zip(map(id, evidence), judge(evidence), strict=True))
-    claims = tuple(
-        claim if one is None else Claim(**{**vars(claim), "judged": judged[id(one)]}) for claim, one in drafts
+    claims = [claim if one is None else replace(claim, judged=judged[id(one)]) for claim, one in drafts]
+    return Paper(
+        file.stem,
+        found["title"],
+        found["cited"],
+        found["asks"],
+        tuple(map(tuple, found["differs"])),
+        tuple(claim for claim in claims if not claim.own),
+        tuple(claim for claim in claims if claim.own),
     )
-    return Paper(file.stem, found["title"], found["cited"], found["asks"], tuple(map(tuple, found["differs"])), claims)
 
 
 def _claim(
@@ -186,7 +200,7 @@ def _claim(
     kind = told["kind"]
     if kind not in _KINDS:
         raise InputError(f"docs/claims/{file}: '{kind}' is no kind of claim; expected one of: {', '.join(_KINDS)}")
-    words = {name: told.get(name, "") for name in ("says", "published", "why", "tells")}
+    words = {name: told[name] for name in ("says", "published", "why", "tells", "own") if name in told}
     if kind == "not run":
         return Claim(kind=kind, **words), None
     source = sources[told["source"]]

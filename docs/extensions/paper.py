@@ -71,7 +71,7 @@ def functions() -> Mapping[str, Any]:
 def claim(paper: str, begins: str) -> Claim:
     """Return the only claim of a paper that begins with these words."""
     (one,) = (paper_ for paper_ in papers(ROOT) if paper_.name == paper)
-    found = [claim_ for claim_ in one.claims if claim_.says.startswith(begins)]
+    found = [claim_ for claim_ in (*one.claims, *one.own) if claim_.says.startswith(begins)]
     if len(found) != 1:
         raise InputError(f"{len(found)} claims of docs/claims/{paper}.toml begin with '{begins}'; expected one")
     return found[0]

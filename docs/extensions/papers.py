@@ -13,7 +13,7 @@ __all__ = ["paper_pages", "papers"]
 RULE = """A claim is **reproduced** if the difference has the published direction, the 95 % bootstrap interval excludes "no
 difference", and the test has p < 0.05 after Holm's correction for all claims of the page. It is **refuted here** if the
 same holds in the other direction. Otherwise it **cannot be told**, and the page names the command that would tell. With one
-seed nothing is tested. A claim that two sides are alike needs an interval of A12 within 0.44 to 0.56. A12 is the
+seed nothing is tested. Only the direction is judged; the numbers show the size. A claim that two sides are alike needs an interval of A12 within 0.44 to 0.56. A12 is the
 probability that a run of the first side reaches more than a run of the second."""
 
 INTRODUCTION = f"""# Claims of the papers
@@ -52,11 +52,9 @@ def paper_pages(root: Path) -> dict[str, str]:
 
 def _page(paper: Paper, root: Path) -> str:
     counts = ", ".join(f"{paper.count(outcome)} {outcome}" for outcome in OUTCOMES)
-    overview = _table(
-        ("claim", "published", "here", "verdict"),
-        [(claim.says, claim.published, claim.ours, f"**{claim.verdict}**") for claim in paper.claims],
-    )
-    tables = dict.fromkeys(claim.table for claim in paper.claims if claim.table)
+    every = (*paper.claims, *paper.own)
+    tables = dict.fromkeys(claim.table for claim in every if claim.table)
+    own = f"## Claims that the paper does not make\n\n{_overview(paper.own)}\n\n" if paper.own else ""
     made = "\n".join(f"- `{table}`. {provenance(root, table)}" for table in tables)
     return f"""# {paper.title}
 
@@ -66,19 +64,24 @@ def _page(paper: Paper, root: Path) -> str:
 
 **{len(paper.claims)} claims: {counts}.** The rule stands on [the page before](index.md).
 
-{overview}
+{_overview(paper.claims)}
 
-## What differs
+{own}## What differs
 
 {_table(("", "paper", "here"), paper.differs)}
 
 ## Claim by claim
 
-{"".join(map(_claim, paper.claims))}
+{"".join(map(_claim, every))}
 ## The runs
 
 {made}
 """
+
+
+def _overview(claims: Iterable[Claim]) -> str:
+    cells = [(one.says, one.published, one.ours, f"**{one.verdict}**") for one in claims]
+    return _table(("claim", "published", "here", "verdict"), cells)
 
 
 def _claim(claim: Claim) -> str:

@@ -70,6 +70,12 @@ def test_at_least_allows_a_loss_and_alike_a_negligible_effect(tmp_path: Path) ->
     assert judged(tmp_path, told) == ["reproduced", "refuted here", "reproduced", "refuted here"]
 
 
+def test_a_claim_of_our_own_is_no_reproduction(tmp_path: Path) -> None:
+    assert judged(tmp_path, claim("more", more="own = true")) == []
+    (own,) = evidence.load(tmp_path / "a.toml", tmp_path).own
+    assert own.verdict == "shown here"
+
+
 def test_claims_are_judged_together(tmp_path: Path) -> None:
     on = 'on = ["s0", "s1", "s2", "s3", "s4", "s5"]'  # six subjects: p is at least 1/32
     assert judged(tmp_path, claim("more", more=on)) == ["reproduced"]
@@ -86,9 +92,11 @@ def test_an_arm_or_a_kind_that_does_not_exist_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize("file", CLAIMS, ids=[file.stem for file in CLAIMS])
 def test_every_claim_names_its_place_its_table_and_a_command(file: Path) -> None:
     listed = Manifest(ROOT).tables
-    for one in evidence.load(file, ROOT).claims:
+    paper_ = evidence.load(file, ROOT)
+    for one in (*paper_.claims, *paper_.own):
         assert one.says.endswith("."), one.says
-        assert re.search(r"tables? |figures? |section |not measured|not reported", one.published), one.says
+        place = r"not measured|not reported" if one.own else r"tables? |figures? |section "
+        assert re.search(place, one.published), one.says
         assert not one.table or one.table in listed, one.says
         if found := re.match(r"fitgym study run (\S+)(?: --size (\w+))?$", one.tells):
             Plan.load(ROOT / found[1], found[2] or "")
@@ -101,7 +109,7 @@ def test_every_paper_has_a_page_with_all_of_its_claims() -> None:
     assert len(pages) == 6
     for one in papers.papers(ROOT):
         page = pages[f"papers/{one.name}.md"]
-        assert all(claim.says in page and claim.ours in page for claim in one.claims)
+        assert all(claim.says in page and claim.ours in page for claim in (*one.claims, *one.own))
         assert sum(one.count(outcome) for outcome in evidence.OUTCOMES) == len(one.claims)
         assert one.title in pages["papers/index.md"]
 
