@@ -13,8 +13,9 @@ __all__ = ["paper_pages", "papers"]
 RULE = """A claim is **reproduced** if the difference has the published direction, the 95 % bootstrap interval excludes "no
 difference", and the test has p < 0.05 after Holm's correction for all claims of the page. It is **refuted here** if the
 same holds in the other direction. Otherwise it **cannot be told**, and the page names the command that would tell. With one
-seed nothing is tested. Only the direction is judged; the numbers show the size. A claim that two sides are alike needs an interval of A12 within 0.44 to 0.56. A12 is the
-probability that a run of the first side reaches more than a run of the second."""
+seed nothing is tested. Only the direction is judged; the numbers show the size. A claim that two sides are alike needs an
+interval of A12 within 0.44 to 0.56. A12 is the probability that a run of the first side reaches more than a run of the
+second."""
 
 INTRODUCTION = f"""# Claims of the papers
 
@@ -23,8 +24,8 @@ all of our numbers and all verdicts from the committed runs.
 
 {RULE}
 
-Most runs here are small: see the seeds with each claim. Sizes of the studies that settle more claims are in `studies`; the
-size `paper` of each takes two cores at most six hours.
+Most runs are small so far: the number of seeds stands with each claim. The studies have a size `paper` that settles more
+claims. It takes two cores at most six hours for each study.
 """
 
 

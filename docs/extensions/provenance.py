@@ -28,13 +28,14 @@ def provenance(root: Path, file: str) -> str:
 
 
 def newer(root: Path, name: str) -> bool:
-    """Return whether the code of a table has changed since the table was made.
+    """Return whether the code of a table has changed since the table was made, or the table has no stamp.
 
     Args:
         root: the folder of the repository.
         name: of the table, as in `benchmarks/tables.toml`.
     """
-    return bool(_manifest(root).newer(name))
+    manifest = _manifest(root)
+    return name not in manifest.stamps or bool(manifest.newer(name))
 
 
 @lru_cache(maxsize=1)
