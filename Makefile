@@ -21,7 +21,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-com
 TORCH ?= torch==2.13.0+cpu
 TORCH_SOURCE ?=
 
-.PHONY: help demo test nightly lint types format docs bench hostile speed notebooks wheels installed release clean
+.PHONY: help demo test nightly lint types format docs paper bench hostile speed notebooks wheels installed release clean
 
 help:
 	@echo "make demo    tests for a module of the standard library, what they are worth, and a page that plays the search"
@@ -29,6 +29,7 @@ help:
 	@echo "make lint    ruff: rules and format        make format   apply both"
 	@echo "make types   mypy, strict, on every file   make clean    remove what can be made again"
 	@echo "make docs    the documentation, strictly, into site/, and the checks of what was built"
+	@echo "make paper   docs/paper.md of the built site as a PDF: build/paper.pdf"
 	@echo "make bench   the 25 core subjects (20 min) make hostile  the 18 that do harm (10 min)"
 	@echo "make notebooks  run the lessons in fast mode and write their .ipynb files with outputs"
 	@echo "make wheels  the sdist and the wheels, into dist/"
@@ -69,6 +70,10 @@ docs: $(VENV)/.installed-docs
 	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -q docs/tests
 	$(if $(VERSIONED),$(BIN)/python tools/versions.py site $(VERSIONED) $$($(BIN)/python -c 'import fitgym; print(fitgym.__version__)'))
 
+# Chromium prints the page of the built site.
+paper: $(VENV)/.installed-docs
+	$(BIN)/python tools/paper_pdf.py site build/paper.pdf
+
 bench: $(VENV)/.installed
 	$(BIN)/python benchmarks/core_subjects.py --install results/subjects
 
@@ -101,7 +106,7 @@ release: $(VENV)/.installed-dev
 
 clean:
 	rm -rf build dist site demo_output .coverage .mypy_cache .ruff_cache .pytest_cache .hypothesis *.egg-info
-	rm -rf $(addprefix docs/,agents commands environments features fitness goals notebooks reference results search secondary)
+	rm -rf $(addprefix docs/,agents commands environments features fitness goals notebooks papers reference results search secondary)
 	find . -name __pycache__ -not -path './$(VENV)/*' -prune -exec rm -rf {} +
 
 $(BIN)/python:

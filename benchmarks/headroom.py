@@ -30,7 +30,7 @@ ENVIRONMENTS: Mapping[str, Mapping[str, Any]] = {
     "fitgym/Toy-v0": {"every": 1, "tries": 1},
     "fitgym/LeadingOnes-v0": {"seeds": 40, "every": 6, "tries": 4},
     "fitgym/Artificial-v0": {"seeds": 20, "tries": 0},
-    "fitgym/Landscapes-v0": {"tests": 30, "seeds": 2, "every": 3, "tries": 4},
+    "fitgym/Landscapes-v0": {"tests": 30, "seeds": 2, "every": 6, "tries": 2},
     "fitgym/ProjectBudget-v0": {"tests": 100, "seeds": 2, "tries": 0},
     "fitgym/Programs-easy-v0": {"tests": 12, "seeds": 2, "tries": 0, "schedules": False},
     "fitgym/Programs-v0": {"tests": 12, "seeds": 2, "tries": 0, "schedules": False},

@@ -11,7 +11,8 @@ from pathlib import Path
 import fitgym
 
 HERE = Path(__file__).parent
-sys.path[:0] = [str(HERE / "extensions"), str(HERE.parent)]  # the second one for notebooks/pages.py
+# notebooks/pages.py and benchmarks/tables.py are imported too.
+sys.path[:0] = [str(HERE / "extensions"), str(HERE.parent), str(HERE.parent / "benchmarks")]
 
 project = "fitgym"
 author = "The fitgym developers"
@@ -26,6 +27,7 @@ extensions = [
     "docstrings",
     "formulas",
     "navigation",
+    "paper",
     "pages",
     "pictures",
     "questions",

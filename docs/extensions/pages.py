@@ -24,6 +24,8 @@ from cyclopts import App
 from docstrings import restructured
 from gymnasium.spaces import Discrete, MultiBinary
 from lessons import lesson_pages
+from papers import paper_pages
+from provenance import provenance
 from rich.console import Console
 from sphinx.application import Sphinx
 
@@ -81,7 +83,8 @@ def all_pages() -> Pages:
     pages: Pages = {}
     for folder in EXTENSIONS:
         pages |= extension_pages(folder)
-    return pages | environment_pages() | command_page() | reference_pages() | result_pages() | lesson_pages()
+    pages |= environment_pages() | command_page() | reference_pages() | result_pages() | lesson_pages()
+    return pages | paper_pages(ROOT)
 
 
 # ---------------------------------------------------------------------- extensions
@@ -274,8 +277,8 @@ def _ladder(name: str) -> str:
     if found is None:
         return ""
     lines = [line for line in found[1].strip().splitlines() if not line.startswith(("| constant ", "| rule "))]
-    made = "`python benchmarks/headroom.py environments`"
-    return "\n".join(["## What there is to gain", "", f"Measured by {made}, with `fitgym headroom`.", "", *lines, ""])
+    made = provenance(ROOT, f"benchmarks/headroom/environments/ladder.md#{name}")
+    return "\n".join(["## What there is to gain", "", made, "", *lines, ""])
 
 
 def _signature(cls: type) -> str:
@@ -380,7 +383,7 @@ def result_pages() -> Pages:
         else:
             made = f"; the study is `{maker}`, and how it was made stands at the end." if maker else "."
             lead, below = f"From `{table}`{made}", ""
-        text = f"# {title}\n\n{lead}\n\n{shown}{written}\n\n{below}"
+        text = f"# {title}\n\n{lead}\n\n{provenance(ROOT, table)}\n\n{shown}{written}\n\n{below}"
         pages[f"results/{path.parent.name}_{path.stem}.md"] = text
     entries = "\n".join(Path(page).stem for page in pages)
     return pages | {"results/index.md": f"{RESULTS}\n```{{toctree}}\n:maxdepth: 1\n\n{entries}\n```\n"}

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from drawing import circle, figure, label, line, rect, svg
 from gymnasium.spaces import Discrete
+from headroom_map import chart as headroom_chart
 from peers import TABLE, chart
 from sphinx.application import Sphinx
 
@@ -228,6 +229,8 @@ def _read(app: Sphinx, page: str, content: list[str]) -> None:
     if page == "index":
         app.env.note_dependency(str(TABLE))
         content[0] = content[0].replace("(the chart beside Pynguin)", chart())
+    if page == "benchmark":
+        content[0] = content[0].replace("(the headroom map)", headroom_chart())
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -62,6 +62,7 @@ SYNONYMS: Mapping[str, str] = {
     "search/mosa": "many-objective pareto nsga front",
     "environments/index": "gym gymnasium action space observation environments list",
     "notebooks/index": "lessons course tutorial tutorials notebook notebooks learn teach teaching exercises jupyter beginner",
+    "papers/index": "papers reproduced replicated reproduction replication claims published verdicts",
     "results/index": "results evidence experiments evaluation reproduce numbers",
 }
 """Newcomers' words for the content of a page, by page. A page that does not exist is ignored."""

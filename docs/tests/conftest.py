@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 DOCS = Path(__file__).parent.parent
-sys.path.insert(0, str(DOCS / "extensions"))
+sys.path[:0] = [str(DOCS / "extensions"), str(DOCS.parent / "benchmarks")]
 
 
 @pytest.fixture(scope="session")

@@ -39,6 +39,7 @@ QUESTIONS: Mapping[str, tuple[str, ...]] = {
     "use it in CI": ("guides/ci",),
     "what is a fitness function": ("concepts", "glossary", "fitness/index"),
     "approach level": ("glossary", "fitness/branch"),
+    "which results of the papers were reproduced": ("papers/index",),
     "what is a mutant": ("glossary", "guides/checking"),
     "glossary": ("glossary",),
     "which environments are there": ("environments/index",),

@@ -150,7 +150,7 @@ PAGES = (
         "search/mio",
         "goals/exceptions",
     ),
-    *("results/agents_table", "add/fitness", "guides/slurm"),
+    *("results/agents_table", "add/fitness", "guides/slurm", "papers/almulla_gay", "paper", "benchmark"),
 )
 
 
@@ -192,6 +192,8 @@ def test_the_navigation_has_four_doors() -> None:
         ("goals/exceptions", '<figure class="picture">'),
         ("environments/toy", "Toy-v0.webp"),
         ("index", "Pynguin"),
+        ("benchmark", "Deciding pays in"),
+        ("paper", "Learning curves of PPO"),
     ],
 )
 def test_a_page_has_its_picture(page: str, picture: str) -> None:

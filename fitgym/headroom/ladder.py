@@ -27,13 +27,15 @@ from fitgym.run.setting import Setting
 from fitgym.study.statistics import Interval
 from fitgym.subject.corpus import Corpus
 
-__all__ = ["MEASURES", "Ladder", "Request", "Rung", "measure"]
+__all__ = ["MEASURES", "SPACING", "Ladder", "Request", "Rung", "measure"]
 
 MEASURES = ("final", "area")
 """The measures of an episode."""
 
+SPACING = 100_000
+"""Distance between the first seeds of two tasks."""
+
 _RESAMPLES = 2000
-_SPACING = 100_000  # between the seeds of two tasks
 _KEPT = 8  # schedules that play on all training tasks
 _SWITCHES = (0.25, 0.5, 0.75)  # shares of an episode at which a schedule changes its action
 
@@ -229,7 +231,7 @@ class _Measuring:
         """
         seeds = list(seeds)
         plays = [
-            Play(policy, task, seed + _SPACING * place)
+            Play(policy, task, seed + SPACING * place)
             for place, task in enumerate(tasks)
             for policy in policies
             for seed in seeds

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+import re
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -77,12 +79,34 @@ def figure(ladder: Ladder) -> Drawing:
 
 
 def write_all(ladders: Sequence[Ladder], folder: Path, command: str) -> None:
-    """Write `ladder.md`, `ladder.csv` and a figure of each environment into a folder; make the folder if necessary."""
+    """Write `ladder.md`, `ladder.csv` and a figure of each environment into a folder; make the folder if necessary.
+
+    Ladders of other environments in the folder are kept.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    write(markdown(ladders, command), folder / "ladder.md")
-    write(csv_of(ladders), folder / "ladder.csv")
+    page, rows = folder / "ladder.md", folder / "ladder.csv"
+    for file, made, parted in (
+        (page, markdown(ladders, command), _sections),
+        (rows, csv_of(ladders), _blocks),
+    ):
+        before = parted(file.read_text("utf-8")) if file.exists() else {}
+        write("".join((before | parted(made)).values()).rstrip("\n") + "\n", file)
     for ladder in ladders:
         write(figure(ladder).svg(), folder / f"{ladder.env.rpartition('/')[2]}.svg")
+
+
+def _sections(page: str) -> dict[str, str]:
+    """Return the parts of a page by their headings; the introduction has the heading ""."""
+    first, *parts = (f"{part.rstrip()}\n\n" for part in re.split(r"^(?=## )", page, flags=re.MULTILINE))
+    return {"": first} | {part.partition("\n")[0]: part for part in parts}
+
+
+def _blocks(table: str) -> dict[str, str]:
+    """Return the lines of a CSV file by the environment, their first cell; the header is one block."""
+    found: dict[str, str] = defaultdict(str)
+    for line in table.splitlines(keepends=True):
+        found[line.partition(",")[0]] += line
+    return found
 
 
 def _row(ladder: Ladder, rung: Rung) -> tuple[str, ...]:

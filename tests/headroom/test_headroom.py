@@ -14,7 +14,7 @@ from fitgym.envs.toy import optimum as toy_optimum
 from fitgym.errors import InputError
 from fitgym.headroom.ladder import Request, measure
 from fitgym.headroom.policy import Constant, Schedule, Uniform
-from fitgym.headroom.report import csv_of, figure, markdown, text
+from fitgym.headroom.report import csv_of, figure, markdown, text, write_all
 from fitgym.run.setting import Setting
 
 
@@ -184,3 +184,22 @@ def test_the_command_writes_table_rows_and_figure(tmp_path, capsys):
 def test_bad_input_is_refused_in_one_sentence(arguments, said, capsys):
     assert run(*arguments) == 2
     assert said in capsys.readouterr().err
+
+
+def test_measuring_one_environment_again_keeps_the_ladders_of_the_others(tmp_path: Path) -> None:
+    def ladders(env, amount):
+        return [measure(Request(setting=Setting(env=env), seeds=amount, tries=0, schedules=False))]
+
+    write_all(ladders("fitgym/Toy-v0", 2), tmp_path, "first")
+    write_all(ladders("fitgym/LeadingOnes-v0", 2), tmp_path, "second")
+    write_all(ladders("fitgym/Toy-v0", 3), tmp_path, "third")
+    page = (tmp_path / "ladder.md").read_text()
+    assert "Made by `third`" in page and page.count("\n## fitgym/") == 2
+    assert "3 seeds each" in page.partition("## fitgym/LeadingOnes-v0")[0]
+    assert "\n\n## fitgym/LeadingOnes-v0\n" in page and page.endswith("\n") and not page.endswith("\n\n")
+    rows = (tmp_path / "ladder.csv").read_text().splitlines()
+    assert rows[0].startswith("env,") and len(set(rows)) == len(rows)
+    counts = {
+        env: sum(row.startswith(f"{env},random,") for row in rows) for env in ("fitgym/Toy-v0", "fitgym/LeadingOnes-v0")
+    }
+    assert counts == {"fitgym/Toy-v0": 3, "fitgym/LeadingOnes-v0": 2}
