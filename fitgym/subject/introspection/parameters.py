@@ -7,6 +7,7 @@ the examples in docstrings and the uses in the body.
 from __future__ import annotations
 
 import ast
+import enum
 import inspect
 import sys
 import types
@@ -98,6 +99,7 @@ class Parameters:
         )
         looked_at = inspected(raw.node) if raw.node is not None else frozenset()
         passed_on = self._forwarded(target, owner, entries)
+        doubles = self._usage.doubles(raw.node) if raw.node is not None else {}
         parameters: list[Parameter] = []
         for entry in entries:
             if entry.kind is entry.VAR_POSITIONAL and any(one.by_position for one in passed_on):
@@ -108,7 +110,10 @@ class Parameters:
                 taken = {parameter.name for parameter in listed}
                 parameters += [*listed, *self._received(one for one in passed_on if one.entry.name not in taken)]
             required = entry.default is entry.empty and not entry.kind.name.startswith("VAR_")
-            parameters.append(Parameter(entry.name, kind_of(entry), hint, required, declared, entry.name in looked_at))
+            double = doubles.get(entry.name) if self._elsewhere(hint) else None
+            parameters.append(
+                Parameter(entry.name, kind_of(entry), hint, required, declared, entry.name in looked_at, double)
+            )
         returns = ANY
         if signature.return_annotation is not signature.empty:
             returns = from_annotation(signature.return_annotation, sources.space, owner)
@@ -140,6 +145,16 @@ class Parameters:
                 hint = union([namesake, ANY])
             found.append(Parameter(entry.name, kind_of(entry), hint, entry.default is entry.empty, declared))
         return (*found, *self._received(self._forwarded(target, owner, entries)))
+
+    def _elsewhere(self, hint: Hint) -> bool:
+        """The hint has a class of another module, outside the standard library."""
+        known = [choice.name for choice in choices(hint) if choice.kind in ("class", "protocol")]
+        return any(
+            not name.startswith(f"{self.module}.")
+            and name.partition(".")[0] not in sys.stdlib_module_names
+            and not _is_enum(name)
+            for name in known
+        )
 
     def _forwarded(self, target: Any, owner: type | None, entries: list[inspect.Parameter]) -> list[Forwarded]:
         """Return the parameters of other functions that receive the keyword arguments of a callable."""
@@ -273,6 +288,13 @@ def _declared(entry: inspect.Parameter, space: Namespace, owner: type | None, st
     if entry.annotation is not entry.empty:
         hint = from_annotation(entry.annotation, space, owner)
     return stub.hint(entry.name) if hint.kind == "any" and stub is not None else hint
+
+
+def _is_enum(name: str) -> bool:
+    """The name in hints is that of an enum, whose members a test writes by name."""
+    module, _, qualname = name.rpartition(".")
+    home = sys.modules.get(module)
+    return isinstance(home, types.ModuleType) and isinstance(vars(home).get(qualname), enum.EnumType)
 
 
 def _spelt_out(stub: Signature) -> tuple[Parameter, ...]:
