@@ -19,10 +19,10 @@ from fitgym.testcase.statement import StatementTable, TestCase
 __all__ = ["PATIENCE", "Guidance"]
 
 PATIENCE = 300
-"""Executions without a newly covered target after which private operations are called too."""
+"""Executions without a newly covered target after which operations of the reserve are called too."""
 
-_IDLE = 20  # generations in a row without a new test case after which private operations are called too
-_PRIVATE = 1e6  # cost in the archive of a test case that calls a private operation
+_IDLE = 20  # generations in a row without a new test case after which the reserve is called too
+_RESERVE = 1e6  # cost in the archive of a test case that calls an operation of the reserve
 
 
 class Guidance:
@@ -114,8 +114,8 @@ class Guidance:
         state = self._state
         own = state.search.archives_by
         objective = state.secondary if own is None else SECONDARY.load(own)(state.subject, state.table)
-        private = frozenset(one.id for one in state.subject.operations if one.way_in == "private")
-        state.archive.value_by(functools.partial(_values, objective, state.measurements, state.table, private))
+        reserve = state.subject.reserve
+        state.archive.value_by(functools.partial(_values, objective, state.measurements, state.table, reserve))
 
     def close_covered(self) -> None:
         """Remove covered targets from the fitness, and calls that reach no uncovered code from the factory."""
@@ -128,10 +128,10 @@ class Guidance:
         self._exclude()
 
     def open_reserve(self) -> bool:
-        """Call private operations from now on if nothing new was covered for some time.
+        """Call the operations of `Subject.reserve` from now on if nothing new was covered for some time.
 
-        Tests of public operations are worth more to their owner, because they survive refactoring. But they cannot
-        reach some code, such as a class that only another kind of program uses.
+        Tests of public operations with real objects are worth more to their owner, because they survive refactoring.
+        But they cannot reach some code, such as a class that only another kind of program uses.
 
         Returns:
             Whether this is a change.
@@ -165,7 +165,8 @@ class Guidance:
         excluded = exhausted | state.reserved
         if state.focus is not None:
             inside = (state.focus.operations - excluded) or state.focus.operations
-            excluded = frozenset(one.id for one in state.subject.operations if one.leads_in) - inside
+            leading = frozenset(one.id for one in state.subject.operations if one.leads_in)
+            excluded = (leading - inside) | (state.subject.doubles & state.reserved)
         state.factory.exclude(excluded)
 
     def _left_out(self, name: str) -> Mask:
@@ -195,13 +196,13 @@ def _values(
     objective: SecondaryObjective,
     measurements: Measurements,
     table: StatementTable,
-    private: frozenset[int],
+    reserve: frozenset[int],
     testcases: Sequence[TestCase],
 ) -> Floats:
-    """Return the objective's values, with test cases that call private operations after all others."""
+    """Return the objective's values, with test cases that call operations of the reserve after all others."""
     values = objective.of(testcases, list(map(measurements.trace, testcases)))
-    if private:
-        values = values + _PRIVATE * np.array(
-            [any(one.operation in private for one in table.statements(testcase)) for testcase in testcases]
+    if reserve:
+        values = values + _RESERVE * np.array(
+            [any(one.operation in reserve for one in table.statements(testcase)) for testcase in testcases]
         )
     return values

@@ -59,7 +59,7 @@ class State:
         grown_at: number of executions when the archive last covered something new.
         private: whether private operations are ever called.
         seeds: test cases from the examples of the package that were not executed yet.
-        reserved: ids of the private operations while they are not called yet; empty from then on.
+        reserved: `Subject.reserve` while these operations are not called yet; empty from then on.
         rng: generator of random numbers.
         population: default size of a population.
         searches: every algorithm that was used, by name with options; each keeps its own population.
@@ -113,7 +113,7 @@ class State:
         self.reach = Reach(self.subject)
         self.grown_at = 0
         self.private = options.private
-        self.reserved = frozenset(one.id for one in self.subject.operations if one.way_in == "private")
+        self.reserved = self.subject.reserve
         self.seeds: tuple[TestCase, ...] = ()
         if options.mined == "use":
             found = seeds(self.subject, rates.max_length)

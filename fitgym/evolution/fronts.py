@@ -5,7 +5,6 @@ All functions take a matrix with a row per test case and a column per target tha
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,8 @@ from fitgym.fitness.base import Floats, Index, Mask
 from fitgym.subject.code.patterns import Chance
 
 __all__ = ["beaten", "dominance", "epsilon_distance", "fronts", "orders", "preferred", "subvector_distance"]
+
+_MOST_CELLS = 2**21  # compared at once: pairs of test cases, times orders
 
 
 def preferred(values: Floats, ties: Floats, chance: Chance | None) -> Index:
@@ -39,9 +40,10 @@ def preferred(values: Floats, ties: Floats, chance: Chance | None) -> Index:
     best = sizes == sizes.min(axis=0)
     chosen = best.argmax(axis=0)
     if chance is not None:
-        for target in np.flatnonzero(best.sum(axis=0) > 1).tolist():
-            among = np.flatnonzero(best[:, target])
-            chosen[target] = among[int(chance.random() * len(among))]
+        ways = best.sum(axis=0)
+        tied = np.flatnonzero(ways > 1)
+        drawn = np.array([int(chance.random() * count) for count in ways[tied].tolist()], dtype=np.intp)
+        chosen[tied] = (best[:, tied].cumsum(axis=0) > drawn).argmax(axis=0)
     return np.unique(chosen)
 
 
@@ -82,9 +84,7 @@ def _merged(rows: NDArray[Any], counts: NDArray[np.int64]) -> tuple[NDArray[Any]
 
 def dominance(values: Floats) -> Mask:
     """Return which test case dominates which, `(n, n)`: nowhere worse and somewhere better."""
-    better = np.zeros((len(values), len(values)), dtype=bool)
-    for ahead, beats, _ in _wins(values):
-        better[ahead] |= beats
+    better = beaten(values) > 0
     return better & ~better.T
 
 
@@ -116,21 +116,14 @@ def fronts(values: Floats, ties: Floats, size: int, chance: Chance | None) -> li
 
 def beaten(values: Floats) -> NDArray[np.int64]:
     """Return for each pair of test cases the number of targets for which the first is better, `(n, n)`."""
-    found = np.zeros((len(values), len(values)), dtype=np.int64)
-    for ahead, beats, count in _wins(values):
-        found[ahead] += count * beats
-    return found
-
-
-def _wins(values: Floats) -> Iterator[tuple[Index, Mask, int]]:
-    """Yield for each order the test cases that are not last, which test cases each of them beats, and its count.
-
-    Most test cases are last, because few come near to a target. Skipping them saves most of the comparisons.
-    """
     ranks, counts = orders(values)
-    for rank, count in zip(ranks.T, counts.tolist(), strict=True):
-        ahead = np.flatnonzero(rank < rank.max())
-        yield ahead, rank[ahead, None] < rank, count
+    weights = counts.astype(np.float32)  # exact: there are fewer than 2**24 targets
+    found = np.zeros((len(values), len(values)), dtype=np.float32)
+    step = max(1, _MOST_CELLS // max(1, found.size))
+    for first in range(0, len(counts), step):
+        some = ranks[:, first : first + step]
+        found += (some[:, None, :] < some[None, :, :]).astype(np.float32) @ weights[first : first + step]
+    return found.astype(np.int64)
 
 
 def subvector_distance(values: Floats) -> Floats:

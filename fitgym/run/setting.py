@@ -90,8 +90,8 @@ class EngineOptions(Options):
         population: number of individuals, unless search sets it.
         combination: how the values of several functions are added: scaled to [0, 1] each, as in the paper; or raw, as
             in the code released with it, where a function with many targets outweighs the others.
-        private: late to call private functions and methods too once nothing new has been covered for some time; or
-            never.
+        private: late to call private functions and methods too once nothing new has been covered for some time, and
+            to replace objects of other modules by plain objects with the attributes in use; or never.
         mined: use to start the search with calls and arguments from the doctests, tests and README of the package; or
             ignore.
     """

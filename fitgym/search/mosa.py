@@ -137,7 +137,8 @@ class MOSA(TestCaseSearch):
         n = len(self.population)
         if not self.tournament:
             return self.population[rank_selection(n, self.chance)].testcases[0]
-        return self.population[min(int(self.chance.random() * n) for _ in range(self.tournament))].testcases[0]
+        random = self.chance.random
+        return self.population[min([int(random() * n) for _ in range(self.tournament)])].testcases[0]
 
     def _pair(self) -> list[TestCase]:
         """Return the offspring of two parents that differ from both."""

@@ -203,6 +203,8 @@ class Parameter:
         declared: the hint comes from an annotation, a stub or the documentation. False if it was inferred from the
             default or from the uses of the parameter in the code.
         inspected: the code handles values that the hint forbids, see `fitgym.subject.types.inspected`.
+        double: a plain object with the attributes that the code uses, as a replacement for an object of a class of
+            other modules; None if the hint has no such class.
     """
 
     name: str
@@ -211,6 +213,7 @@ class Parameter:
     required: bool = True
     declared: bool = False
     inspected: bool = False
+    double: Hint | None = None
 
 
 @immutable
@@ -348,6 +351,17 @@ class Subject:
     def under_test(self) -> tuple[Operation, ...]:
         """The operations that the user asked to test, by id."""
         return tuple(operation for operation in self.operations if operation.under_test)
+
+    @cached_property
+    def doubles(self) -> frozenset[int]:
+        """The ids of the operations that build a `Parameter.double`."""
+        hints = {one.double for operation in self.operations for one in operation.parameters if one.double is not None}
+        return frozenset(one.id for one in self.operations if one.returns in hints)
+
+    @cached_property
+    def reserve(self) -> frozenset[int]:
+        """The ids of the operations that a search calls only if nothing else helps: private ones, and doubles."""
+        return self.doubles | {one.id for one in self.operations if one.way_in == "private"}
 
     def without_examples(self) -> Subject:
         """Return the subject without the operations that only examples use; they come last in `operations`."""

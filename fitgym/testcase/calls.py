@@ -22,6 +22,8 @@ from fitgym.testcase.statement import Statement
 
 __all__ = ["Calls"]
 
+_MOST_OPTIONAL = 6
+"""With more optional parameters, half of the calls give fewer of them: many arguments at once contradict each other."""
 _OPTIONAL = ("__round__", "__pow__", "__format__")
 
 
@@ -122,6 +124,8 @@ class Calls:
         random = rng.random
         argument = self.values.argument
         rate = self.rates.optional_rate
+        if len(signature.optional) > _MOST_OPTIONAL and random() < 0.5:
+            rate *= _MOST_OPTIONAL / len(signature.optional)
         if signature.plain:
             return tuple([argument(place, draft, rng, depth) for place in signature.places]), ()
         args: list[Expression] = []

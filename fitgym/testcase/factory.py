@@ -154,8 +154,9 @@ class TestFactory:
         self.literals.trim()
 
     def exclude(self, operations: frozenset[int]) -> None:
-        """Stop inserting operations whose targets are all covered; replaces the former set."""
+        """Stop inserting operations, such as those whose targets are all covered; replaces the former set."""
         self.selection.exclude(operations)
+        self.calls.values.doubles = operations.isdisjoint(self.subject.doubles)
 
 
 def _end(trace: Trace) -> tuple[int, bool] | None:

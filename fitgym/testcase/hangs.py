@@ -8,6 +8,7 @@ texts and containers are both empty or both not.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from fitgym.instrument.trace import Trace
 from fitgym.subject.code.patterns import Chance
@@ -25,6 +26,8 @@ _MOST_DOUBT = 0.95  # a call that hit a limit once is still proposed occasionall
 _MOST_EXACT = 5_000  # cached statements
 _MOST_ALIKE = 5_000  # cached classes of statements
 
+_MOST_KEYS = 20_000  # cached keys of statements
+
 _Alike = tuple[int, tuple[object, ...]]
 
 
@@ -39,6 +42,7 @@ class Hangs:
         self.operations: dict[int, None] = {}
         self._exact: dict[int, None] = {}  # ids of statements
         self._counts: dict[_Alike, list[float]] = {}  # stopped, ended
+        self._keys: dict[int, _Alike] = {}  # by id of the statement
 
     def note(self, testcase: TestCase, table: StatementTable, trace: Trace) -> None:
         """Count the calls of one execution."""
@@ -48,13 +52,13 @@ class Hangs:
             identifier = testcase[len(calls) - 1]
             self.operations[calls[-1].operation] = None
             _remember(self._exact, identifier)
-            self._count(table[identifier])[0] += _WEIGHT
+            self._count(identifier, table[identifier])[0] += _WEIGHT
         if self.operations:
             for identifier, call in zip(testcase, calls[: len(calls) - stopped], strict=False):
                 if call.operation in self.operations:
                     # The same statement ended this time, so it is no longer rejected outright.
                     self._exact.pop(identifier, None)
-                    self._count(table[identifier])[1] += 1.0
+                    self._count(identifier, table[identifier])[1] += 1.0
 
     def doubt(self, identifier: int, statement: Statement) -> float:
         """Return the estimated probability of a hang, in [0, 0.95]; 0 if no call of the operation hit a limit."""
@@ -62,7 +66,7 @@ class Hangs:
             return 0.0
         if identifier in self._exact:
             return _MOST_DOUBT
-        stopped, ended = self._counts.get(_alike(statement), (0.0, 0.0))
+        stopped, ended = self._counts.get(self._key(identifier, statement), (0.0, 0.0))
         return min(_MOST_DOUBT, stopped / (stopped + ended + 1.0))
 
     def first(self, testcase: TestCase, table: StatementTable, rng: Chance, known: Sequence[int] = ()) -> int:
@@ -81,8 +85,20 @@ class Hangs:
                     return position
         return -1
 
-    def _count(self, statement: Statement) -> list[float]:
-        key = _alike(statement)
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave out the cache of keys; a copy starts without it."""
+        return {**vars(self), "_keys": {}}
+
+    def _key(self, identifier: int, statement: Statement) -> _Alike:
+        key = self._keys.get(identifier)
+        if key is None:
+            if len(self._keys) >= _MOST_KEYS:  # a cache: dropped entries are recomputed
+                self._keys.clear()
+            key = self._keys[identifier] = _alike(statement)
+        return key
+
+    def _count(self, identifier: int, statement: Statement) -> list[float]:
+        key = self._key(identifier, statement)
         counts = self._counts.get(key)
         if counts is None:
             if len(self._counts) >= _MOST_ALIKE:

@@ -112,6 +112,34 @@ class _Touched(NamedTuple):
     extra: list[float] | None  # if it passes keywords beyond the parameters
 
 
+class _Slot(NamedTuple):
+    """The statistics of one parameter."""
+
+    mixture: Mixture | None  # None if the parameter has a hint
+    accepted: Recent[Expression, Expression]
+
+
+class _Slots(NamedTuple):
+    """The statistics of the parameters of one operation, by the place of an argument; see `parameter_of`."""
+
+    positional: tuple[_Slot, ...]
+    rest: _Slot | None  # receives further positional arguments
+    named: dict[str, _Slot]
+    others: _Slot | None  # receives further keyword arguments
+
+    def of(self, statement: Statement) -> Iterator[tuple[_Slot, Expression]]:
+        """Yield the arguments of a statement with the statistics of the parameters that receive them."""
+        positional, rest = self.positional, self.rest
+        for place, argument in enumerate(statement.args):
+            slot = positional[place] if place < len(positional) else rest
+            if slot is not None:
+                yield slot, argument
+        for name, argument in statement.kwargs:
+            slot = self.named.get(name, self.others)
+            if slot is not None:
+                yield slot, argument
+
+
 class Knowledge:
     """Statistics about the operations of a subject, beyond their signatures.
 
@@ -145,6 +173,7 @@ class Knowledge:
             for parameter in operation.parameters
             if parameter.hint.kind == "any"
         }
+        self._slots: dict[int, _Slots] = {}  # by operation id
 
     def weigh_again(self) -> None:
         """Recompute all weights, because the rates were replaced."""
@@ -278,8 +307,7 @@ class Knowledge:
         """Determine which counts the statement changes, and cache the result."""
         operation = self.operations[statement.operation]
         arguments: list[tuple[Mixture, int]] = []
-        for parameter, argument in _bound(operation, statement):
-            mixture = self._mixtures.get((operation.id, parameter.name))
+        for (mixture, _), argument in self._slots_of(operation).of(statement):
             if mixture is not None:
                 kind = KIND_INDEX.get(kind_of(argument))
                 if kind is not None:
@@ -304,9 +332,34 @@ class Knowledge:
         worked.add(identifier, statement)
         operation = self.operations[statement.operation]
         if operation.leads_in:
-            for parameter, argument in _bound(operation, statement):
+            for (_, accepted), argument in self._slots_of(operation).of(statement):
                 if not isinstance(argument, Name | Lambda):
-                    self.accepted(parameter).add(argument, argument)
+                    accepted.add(argument, argument)
+
+    def _slots_of(self, operation: Operation) -> _Slots:
+        """Return the statistics of the parameters of an operation."""
+        found = self._slots.get(operation.id)
+        if found is None:
+            slots = {
+                one.name: _Slot(self._mixtures.get((operation.id, one.name)), self.accepted(one))
+                for one in operation.parameters
+            }
+            kinds = {one.kind: slots[one.name] for one in operation.parameters}
+            found = self._slots[operation.id] = _Slots(
+                tuple(
+                    slots[one.name]
+                    for one in operation.parameters
+                    if one.kind in ("positional_only", "positional_or_keyword")
+                ),
+                kinds.get("var_positional"),
+                {
+                    one.name: slots[one.name]
+                    for one in operation.parameters
+                    if one.kind in ("positional_or_keyword", "keyword_only")
+                },
+                kinds.get("var_keyword"),
+            )
+        return found
 
 
 def _halve(counts: list[float]) -> None:
@@ -317,12 +370,3 @@ def _count_extra(counts: list[float], *, made: bool) -> None:
     counts[0 if made else 1] += 1.0
     if counts[0] + counts[1] > SAMPLE:
         _halve(counts)
-
-
-def _bound(operation: Operation, statement: Statement) -> Iterator[tuple[Parameter, Expression]]:
-    """Yield the arguments of a statement with the parameters that receive them."""
-    places: list[tuple[int | str, Expression]] = [*enumerate(statement.args), *statement.kwargs]
-    for place, argument in places:
-        parameter = parameter_of(operation, place)
-        if parameter is not None:
-            yield parameter, argument

@@ -168,3 +168,44 @@ def test_the_archive_prefers_a_longer_test_case_that_calls_nothing_private(descr
     operations = engine.subject.operations
     best = engine.archive.best("branch").values()
     assert {operations[one.operation].name for t in best for one in engine.table.statements(t)} == {"third"}
+
+
+DOUBLES = """
+    class Device:
+        def __init__(self):
+            raise OSError("there is no device")
+    """
+
+USER = """
+    from device import Device
+
+
+    def level(device: Device):
+        if device.voltage > 3:
+            return "high"
+        return "low"
+
+
+    def twice(x: int):
+        return 2 * x
+    """
+
+
+def test_plain_objects_replace_those_that_cannot_be_built_once_nothing_else_helps(described, tmp_path):
+    (tmp_path / "device.py").write_text(textwrap.dedent(DOUBLES))
+    engine = Engine(described(USER), fitness=("branch",), search="mosa", population=10, seed=1)
+    while engine.executions < PATIENCE:
+        engine.step()
+        assert "SimpleNamespace" not in called(engine)
+    while engine.executions < 5 * PATIENCE:
+        engine.step()
+    assert "SimpleNamespace" in called(engine)
+    assert engine.coverage()["branch"][0] == engine.coverage()["branch"][1]
+
+
+def test_no_plain_object_replaces_another_one_if_the_user_wants_no_private_operations(described, tmp_path):
+    (tmp_path / "device.py").write_text(textwrap.dedent(DOUBLES))
+    engine = Engine(described(USER), fitness=("branch",), search="mosa", population=10, seed=1, private="never")
+    while engine.executions < 3 * PATIENCE and not engine.over:
+        engine.step()
+    assert "SimpleNamespace" not in called(engine)

@@ -13,6 +13,7 @@ from nightly import every
 from fitgym.errors import SubjectError
 from fitgym.execution.executor import Executor
 from fitgym.instrument.rewriting.plan import plan
+from fitgym.subject.introspection.helpers import Helpers
 from fitgym.subject.introspection.inspection import complete
 from fitgym.subject.introspection.special import OPERATORS
 from fitgym.subject.source import locate, read
@@ -685,3 +686,87 @@ def test_what_is_only_asked_for_attributes_is_a_namespace_with_these_attributes(
     assert {parameter.hint.name for parameters in made for parameter in parameters if parameter.name == "title"} == {
         "builtins.str"
     }
+
+
+def test_keyword_arguments_that_are_passed_on_are_parameters(inspected):
+    subject = inspected(
+        """
+        class Shape:
+            def __init__(self, colour, *, width: int = 1):
+                self.colour, self.width = colour, width
+
+        class Circle(Shape):
+            def __init__(self, radius, **options):
+                super().__init__("red", **options)
+
+        class Anything(Shape):
+            def __init__(self, *args, **options):
+                super().__init__(*args, **options)
+        """
+    )
+    assert [p.name for p in only(subject, "Circle").parameters] == ["radius", "width", "options"]
+    assert hint(subject, "Circle", "width") == INT
+    assert [p.name for p in only(subject, "Anything").parameters] == ["colour", "width", "options"]
+
+
+PACKAGE = {
+    "tiny_trees": """
+        class Tree:
+            def __init__(self, cells):
+                self.cells = list(cells)
+                self.root = self.cells[0].key
+
+            def walk(self):
+                return self.cells
+
+            @classmethod
+            def from_text(cls, text): return cls(text.split())
+
+        class Parser:
+            def parse(self, text: str) -> Tree: return Tree(text)
+            def pruned(self, tree: Tree) -> Tree: return tree
+
+        def load(name: str) -> "Tree | None": return Tree([name])
+        """
+}
+
+
+def test_functions_and_methods_annotated_to_return_a_class_build_it(inspected, monkeypatch):
+    monkeypatch.setattr("fitgym.subject.introspection.inspection.Helpers", _whole_prefix)
+    subject = inspected("from tiny_trees import Tree\ndef f(tree: Tree): return tree.root", **PACKAGE)
+    makers = {one.name for one in subject.operations if one.returns.name == "tiny_trees.Tree"}
+    assert makers == {"Tree", "Tree.from_text", "load", "Parser.parse"}
+    assert {"Parser"} <= {one.name for one in subject.operations}
+
+
+def _whole_prefix(package, catalogue, parameters):
+    return Helpers("tiny_trees", catalogue, parameters)
+
+
+def test_a_plain_object_can_replace_an_object_of_another_module(inspected):
+    subject = inspected(
+        """
+        from tiny_trees import Tree
+        def size(tree: Tree): return len(tree.root.name) + tree.root.depth * 2
+        def same(tree: Tree): return tree
+        def each(tree: Tree): return [cell for cell in tree if tree.root]
+        def text(name: str): return name.upper()
+        """,
+        **PACKAGE,
+    )
+    doubles = {one.name: one.parameters[0].double for one in subject.operations if one.under_test}
+    assert doubles["size"].texts == ("root",) and doubles["size"].args[0].args[0].texts == ("depth", "name")
+    assert [name for name, double in doubles.items() if double is not None] == ["size"]
+    makers = [one for one in subject.operations if one.id in subject.doubles]
+    assert [[p.name for p in one.parameters] for one in makers] == [["root"]]
+    assert subject.doubles <= subject.reserve
+
+
+@pytest.mark.parametrize(
+    ("parameter", "expected"),
+    [("grid_view", "tiny.GridView"), ("gridview", "tiny.GridView"), ("view", ""), ("cell", "")],
+)
+def test_a_parameter_without_other_evidence_has_the_class_that_it_is_named_after(inspected, parameter, expected):
+    subject = inspected(f"class GridView: pass\nclass Cell: pass\nclass CELL: pass\ndef f({parameter}): pass")
+    found = hint(subject, "f", parameter)
+    assert (found.args[0].name if found.kind == "union" else "") == expected

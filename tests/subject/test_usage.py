@@ -238,3 +238,28 @@ def test_evidence_that_is_linked_in_a_circle_ends():
     first.element.link(first)
     second.use("iterated")
     assert first.hint().kind == "iterable"
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ("return m.size + 1", namespace(size=NUMBER)),
+        ("return ', '.join(m.core.names['x'])", namespace(core=namespace(names=record(x=items("iterable", STR))))),
+        ("for cell in m.cells: print(cell.label.upper())", namespace(cells=items("iterable", namespace(label=STR)))),
+        ("return m", None),
+        ("return m + 1", None),
+        ("return [m.size for _ in m]", None),  # a plain object cannot be iterated over
+        ("return m(m.size)", None),
+    ],
+)
+def test_a_double_has_the_attributes_that_the_body_uses(body, expected):
+    tree = ast.parse(f"def f(m):\n    {body}")
+    found = Usage(tree).doubles(tree.body[0]).get("m")
+    assert (None if found is None else _without_any(found)) == expected
+
+
+def _without_any(hint):
+    """The hint without the last choice of unions: any value is possible too."""
+    if hint.kind == "union" and hint.args[-1] == ANY:
+        return _without_any(union(hint.args[:-1]))
+    return hint._replace(args=tuple(map(_without_any, hint.args)))

@@ -5,14 +5,14 @@ from __future__ import annotations
 import contextlib
 import sys
 import types
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from fitgym.subject.introspection.names import Nodes, assigned
 from fitgym.subject.introspection.special import is_private
-from fitgym.subject.types.hints import name_of
+from fitgym.subject.types.hints import Hint, name_of
 from fitgym.subject.types.protocols import annotated
 
-__all__ = ["far_attributes", "near_attributes"]
+__all__ = ["far_attributes", "namesakes", "near_attributes", "plain_name"]
 
 _MOST_CLASSES = 200
 
@@ -49,6 +49,22 @@ def far_attributes(
                 if isinstance(value, type) and value.__module__ == name and not is_private(value.__name__):
                     found.setdefault(name_of(value), _attributes_of(value, module, nodes))
     return {name: attributes for name, attributes in found.items() if name not in near}
+
+
+def namesakes(classes: Iterable[str]) -> dict[str, Hint]:
+    """Return each class, given by its name in hints, by the parameter name that stands for it.
+
+    A parameter `grid_view` stands for the class `GridView`, if no other class has this name.
+    """
+    found: dict[str, list[str]] = {}
+    for name in classes:
+        found.setdefault(plain_name(name.rpartition(".")[2]), []).append(name)
+    return {name: Hint("class", known[0]) for name, known in found.items() if len(known) == 1 and len(name) > 2}
+
+
+def plain_name(name: str) -> str:
+    """Return a name in lower case without underscores."""
+    return name.replace("_", "").lower()
 
 
 def _attributes_of(cls: type, module: types.ModuleType, nodes: Nodes) -> frozenset[str]:

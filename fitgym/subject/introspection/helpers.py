@@ -15,12 +15,13 @@ from typing import Any
 
 from fitgym.subject.introspection.callables import unwrapped
 from fitgym.subject.introspection.catalogue import Catalogue
+from fitgym.subject.introspection.factories import Factories, is_factory_name
 from fitgym.subject.introspection.parameters import Parameters
 from fitgym.subject.introspection.recipes import CONCRETE, RECIPES
 from fitgym.subject.introspection.special import is_special
 from fitgym.subject.mentions import Mentions
 from fitgym.subject.subject import OperationKind, Parameter
-from fitgym.subject.types.hints import ANY, NAMESPACES, Hint, is_protocol, name_of
+from fitgym.subject.types.hints import ANY, NAMESPACES, NONE, Hint, choices, is_protocol, name_of
 from fitgym.subject.types.protocols import demanded, has
 
 __all__ = ["Helpers"]
@@ -31,6 +32,7 @@ _MOST_OPERATIONS = 400
 _MOST_DOUBLED = 6  # attributes of a protocol; a double with more of them would not be a plain object
 _DEEPEST = 3
 _MOST_MENTIONED = 80  # further operations that examples use
+_MOST_FACTORIES = 6  # functions and methods elsewhere that build objects of one class
 
 _LITERAL_CLASSES = frozenset(
     f"builtins.{name}"
@@ -68,6 +70,7 @@ class Helpers:
         self._package = package
         self._catalogue = catalogue
         self._parameters = parameters
+        self._factories = Factories(package)
         self._built: set[str] = set()
 
     def add(self) -> None:
@@ -153,6 +156,8 @@ class Helpers:
         if ("constructor", name) not in self._catalogue.done and depth <= _DEEPEST:
             self._catalogue.done.add(("constructor", name))
             self._constructor_of(cls, name, depth)
+            if depth < _DEEPEST and self._is_hard_to_build(cls, name):
+                self._factories_of(cls, name, depth)
         if is_protocol(cls):
             self._satisfying(cls, name, depth)
         elif str(cls.__module__).partition(".")[0] == self._package or inspect.isabstract(cls):
@@ -205,10 +210,45 @@ class Helpers:
             if isinstance(raw, classmethod) and not member.startswith("_"):
                 result = self._parameters.returned(raw.__func__, cls)
                 found = self._parameters.foreign(raw.__func__, module, f"{qualname}.{member}", cls, bound=True)
-                if result == returns and found is not None:
+                built = result == returns or (result.kind == "any" and is_factory_name(member))
+                if built and found is not None:
                     self._helper("class_method", module, f"{qualname}.{member}", name, found, returns, depth)
         if depth <= 1 and str(cls.__module__).partition(".")[0] == self._package:
             self._changing_methods(cls, module, qualname, name, depth)
+
+    def _is_hard_to_build(self, cls: type, name: str) -> bool:
+        """The class is of the package, and its constructor is unknown or needs more than constants."""
+        if issubclass(cls, enum.Enum) or str(cls.__module__).partition(".")[0] != self._package:
+            return False
+        known = [one for one in self._catalogue.operations if one.kind == "constructor" and one.owner == name]
+        return not known or any(
+            parameter.required and not all(map(_is_plain, choices(parameter.hint))) for parameter in known[0].parameters
+        )
+
+    def _factories_of(self, cls: type, name: str, depth: int) -> None:
+        """Add functions and methods of other modules of the package that are annotated to return the class."""
+        operations = self._catalogue.operations
+        known = {(one.module, one.name) for one in operations}
+        before = len(operations)
+        for factory in self._factories.mentioning(cls):
+            if len(operations) - before >= _MOST_FACTORIES:
+                break
+            function, owner = factory.function, factory.owner
+            if owner is not None and depth > 1:
+                continue  # its owner would be another object to build
+            if (factory.module, factory.name) in known or function.__module__ == self._parameters.module:
+                continue
+            returns = self._parameters.returned(function, owner)
+            if {choice.name for choice in choices(returns) if choice != NONE} != {name}:
+                continue
+            found = self._parameters.foreign(function, factory.module, factory.name, owner, bound=owner is not None)
+            if found is None or any(name in _names_in(parameter.hint) for parameter in found):
+                continue  # it changes an object of the class instead of building one
+            kind: OperationKind = "function" if owner is None else "method"
+            key = "" if owner is None else self._catalogue.register(owner)
+            self._helper(kind, factory.module, factory.name, key, found, Hint("class", name), depth + 1)
+            if owner is not None:
+                self._catalogue.wanted.append((Hint("class", key), depth + 1))
 
     def _changing_methods(self, cls: type, module: str, qualname: str, name: str, depth: int) -> None:
         """Add public methods of a class of the package whose objects are arguments.
@@ -268,6 +308,11 @@ class Helpers:
                         and all(has(value, attribute) for attribute in wanted)
                     ):
                         self._catalogue.wanted.append((Hint("class", self._catalogue.register(value)), depth + 1))
+
+
+def _is_plain(hint: Hint) -> bool:
+    """Values of the hint can be written without objects."""
+    return hint.kind in ("none", "literal") or hint.name in _LITERAL_CLASSES
 
 
 def _namespaces_in(hint: Hint) -> Iterator[Hint]:

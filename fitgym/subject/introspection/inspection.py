@@ -372,6 +372,8 @@ class _Inspector:
             self.documented.append(text)
         for parameter in parameters:
             self.catalogue.wanted.append((parameter.hint, 0))
+            if parameter.double is not None:
+                self.catalogue.wanted.append((parameter.double, 0))
         if key:
             self.catalogue.wanted.append((Hint("class", key), 0))
         self.catalogue.operations.append(

@@ -7,17 +7,19 @@ the examples in docstrings and the uses in the body.
 from __future__ import annotations
 
 import ast
+import enum
 import inspect
 import sys
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from fitgym.subject.introspection import docstrings
-from fitgym.subject.introspection.attributes import far_attributes, near_attributes
+from fitgym.subject.introspection.attributes import far_attributes, namesakes, near_attributes, plain_name
 from fitgym.subject.introspection.callables import asked, function_with, kind_of, says_nothing, signature_of, unwrapped
 from fitgym.subject.introspection.codes import Found
+from fitgym.subject.introspection.forwarding import Forwarded, forwarded
 from fitgym.subject.introspection.names import Known, Namespace, Nodes
 from fitgym.subject.introspection.stubs import Signature, Stubs
 from fitgym.subject.subject import Parameter
@@ -37,14 +39,20 @@ class Parameters:
         module: imported.
         tree: its source.
         nodes: the functions and classes in it.
+
+    Attributes:
+        module: its name.
     """
 
     def __init__(self, module: types.ModuleType, tree: ast.Module, nodes: Nodes) -> None:
-        self._name = module.__name__
+        self.module = module.__name__
+        self._nodes = nodes
         self._namespace = Namespace(module, tree)
         self._stubs = Stubs()
         near = near_attributes(module, nodes)
-        self._usage = Usage(tree, Known(module), near, far_attributes(module, nodes, near))
+        far = far_attributes(module, nodes, near)
+        self._usage = Usage(tree, Known(module), near, far)
+        self._named = namesakes((*near, *far))
 
     def of(
         self, raw: Found, qualname: str, owner: type | None = None, bound: bool = False
@@ -64,7 +72,7 @@ class Parameters:
             inside = function_with(target, raw.code)
             better = signature_of(inside) if inside is not None else None
             signature = better or signature
-        stub = self._stubs.signature(self._name, qualname)
+        stub = self._stubs.signature(self.module, qualname)
         if signature is None:
             if stub is None:
                 return (
@@ -87,15 +95,25 @@ class Parameters:
             prose=docstrings.types(doc),
             shown=_examples(doc, qualname, entries),
             used=self._usage.demands(raw.node) if raw.node is not None else {},
+            named=self._named,
         )
         looked_at = inspected(raw.node) if raw.node is not None else frozenset()
+        passed_on = self._forwarded(target, owner, entries)
+        doubles = self._usage.doubles(raw.node) if raw.node is not None else {}
         parameters: list[Parameter] = []
         for entry in entries:
+            if entry.kind is entry.VAR_POSITIONAL and any(one.by_position for one in passed_on):
+                continue  # its items would be values of these parameters too
             hint, declared = sources.hint(entry)
             if entry.kind is entry.VAR_KEYWORD:
-                parameters += sources.keywords(entry.name, signature)
+                listed = sources.keywords(entry.name, signature)
+                taken = {parameter.name for parameter in listed}
+                parameters += [*listed, *self._received(one for one in passed_on if one.entry.name not in taken)]
             required = entry.default is entry.empty and not entry.kind.name.startswith("VAR_")
-            parameters.append(Parameter(entry.name, kind_of(entry), hint, required, declared, entry.name in looked_at))
+            double = doubles.get(entry.name) if self._elsewhere(hint) else None
+            parameters.append(
+                Parameter(entry.name, kind_of(entry), hint, required, declared, entry.name in looked_at, double)
+            )
         returns = ANY
         if signature.return_annotation is not signature.empty:
             returns = from_annotation(signature.return_annotation, sources.space, owner)
@@ -123,8 +141,45 @@ class Parameters:
             declared = hint.kind != "any"
             if not declared and entry.default is not entry.empty:
                 hint = from_default(entry.default)
+            elif not declared and (namesake := self._named.get(plain_name(entry.name))) is not None:
+                hint = union([namesake, ANY])
             found.append(Parameter(entry.name, kind_of(entry), hint, entry.default is entry.empty, declared))
-        return tuple(found)
+        return (*found, *self._received(self._forwarded(target, owner, entries)))
+
+    def _elsewhere(self, hint: Hint) -> bool:
+        """The hint has a class of another module, outside the standard library."""
+        known = [choice.name for choice in choices(hint) if choice.kind in ("class", "protocol")]
+        return any(
+            not name.startswith(f"{self.module}.")
+            and name.partition(".")[0] not in sys.stdlib_module_names
+            and not _is_enum(name)
+            for name in known
+        )
+
+    def _forwarded(self, target: Any, owner: type | None, entries: list[inspect.Parameter]) -> list[Forwarded]:
+        """Return the parameters of other functions that receive the keyword arguments of a callable."""
+        if not any(entry.kind is entry.VAR_KEYWORD for entry in entries):
+            return []
+        known = {entry.name for entry in entries}
+        return [one for one in forwarded(target, owner) if one.entry.name not in known]
+
+    def _received(self, passed_on: Iterable[Forwarded]) -> Iterator[Parameter]:
+        """Yield forwarded arguments as keyword parameters, with the hints that their receivers give them."""
+        for one in passed_on:
+            doc, code = asked(one.receiver, "__doc__"), asked(one.receiver, "__code__")
+            ours = isinstance(code, types.CodeType) and asked(one.receiver, "__module__") == self.module
+            node = self._nodes.find(code) if ours else None
+            sources = _Sources(
+                space=self._namespace.within(one.receiver, one.owner),
+                owner=one.owner,
+                stub=None,
+                prose=docstrings.types(doc if isinstance(doc, str) else None),
+                shown={},
+                used=self._usage.demands(node) if node is not None else {},
+                named=self._named,
+            )
+            hint, declared = sources.hint(one.entry)
+            yield Parameter(one.entry.name, "keyword_only", hint, one.entry.default is one.entry.empty, declared)
 
     def returned(self, function: Any, owner: type | None) -> Hint:
         """Return the declared result type of a function outside the source under test, `ANY` without a declaration."""
@@ -167,6 +222,7 @@ class _Sources:
         prose: types in the docstring, as text.
         shown: types of arguments in the examples of the docstring.
         used: types inferred from the uses in the body, see `Usage.demands`.
+        named: classes by the parameter name that stands for them, see `namesakes`.
     """
 
     space: Namespace
@@ -175,6 +231,7 @@ class _Sources:
     prose: Mapping[str, str]
     shown: Mapping[str, Sequence[Hint]]
     used: Mapping[str, Hint]
+    named: Mapping[str, Hint]
 
     def hint(self, entry: inspect.Parameter) -> tuple[Hint, bool]:
         """Return the type of a parameter, and whether it was declared rather than inferred."""
@@ -201,6 +258,9 @@ class _Sources:
         default = ANY if entry.default is entry.empty else from_default(entry.default)
         guesses = [default, self.used.get(entry.name, ANY), *self.shown.get(entry.name, [])]
         known = [guess for guess in guesses if guess.kind != "any"]
+        namesake = self.named.get(plain_name(entry.name))
+        if namesake is not None and (not known or known[0].name in NAMESPACES):
+            known = [namesake, *known, ANY]
         if entry.default is None and known:
             known.append(NONE)
         return union(known)
@@ -228,6 +288,13 @@ def _declared(entry: inspect.Parameter, space: Namespace, owner: type | None, st
     if entry.annotation is not entry.empty:
         hint = from_annotation(entry.annotation, space, owner)
     return stub.hint(entry.name) if hint.kind == "any" and stub is not None else hint
+
+
+def _is_enum(name: str) -> bool:
+    """The name in hints is that of an enum, whose members a test writes by name."""
+    module, _, qualname = name.rpartition(".")
+    home = sys.modules.get(module)
+    return isinstance(home, types.ModuleType) and isinstance(vars(home).get(qualname), enum.EnumType)
 
 
 def _spelt_out(stub: Signature) -> tuple[Parameter, ...]:

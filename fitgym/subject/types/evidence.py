@@ -148,6 +148,14 @@ class Evidence:
         """
         return _Judge(list(_group(self)), known, depth, far).hint()
 
+    def double(self) -> Hint | None:
+        """Return the hint of a plain object with the attributes in use, None if the value is also used otherwise."""
+        judge = _Judge(list(_group(self)), {}, _DEEPEST_DOUBLE, {})
+        wanted = {name for name in judge.attributes if name not in _OF_OBJECT}
+        if not wanted or len(wanted) > _MOST_ATTRIBUTES or judge.shaped():
+            return None
+        return judge.namespace()
+
 
 def _group(evidence: Evidence, items: bool = True) -> Iterator[Evidence]:
     """Yield this evidence and everything linked to it, each once.
@@ -202,6 +210,7 @@ _BUILT_IN: Mapping[str, frozenset[str]] = MappingProxyType(
 )
 _OF_OBJECT = _names(object)
 _MOST_ATTRIBUTES = 24  # of a namespace object
+_DEEPEST_DOUBLE = 5  # levels of attributes, keys and elements in a plain object that replaces another one
 _OF_FUNCTIONS = _names(type(lambda: None)) - _OF_OBJECT
 _INT, _FLOAT, _STR, _BYTES, _BOOL = (Hint("class", f"builtins.{n}") for n in ("int", "float", "str", "bytes", "bool"))
 

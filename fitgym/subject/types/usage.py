@@ -64,6 +64,11 @@ class Usage:
             hints[name] = evidence[name].element.hint(self.attributes, far=self.far)
         return {name: hint for name, hint in hints.items() if hint.kind != "any" or "[" in name}
 
+    def doubles(self, node: AnyFunction) -> dict[str, Hint]:
+        """Return plain objects that can replace the arguments of a function, by parameter; see `Evidence.double`."""
+        found = {name: item.double() for name, item in self.reading.evidence(node).items()}
+        return {name: hint for name, hint in found.items() if hint is not None}
+
     def _connect(self) -> None:
         """Follow values into attributes and methods of objects of the module's own classes.
 

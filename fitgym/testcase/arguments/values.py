@@ -22,6 +22,7 @@ from fitgym.testcase.subtyping import simple_kind
 __all__ = ["Place", "Values"]
 
 _AS_ITERATOR = 0.1
+_DOUBLE = 0.3  # probability of a plain object in place of one of another module
 _TAMED = 0.95  # probability that a large number is replaced if large numbers hit a limit before
 
 
@@ -37,6 +38,7 @@ class Place:
         form: draws values of the hint.
         accepted: arguments that operations have accepted for parameters of the same name and hint.
         mixture: kinds of value and their weights if the parameter has no hint, else None.
+        double: draws a plain object that replaces one of another module, see `Parameter.double`; None if there is none.
     """
 
     operation: int
@@ -50,6 +52,7 @@ class Place:
     form: Form
     accepted: Recent[Expression, Expression]
     mixture: Mixture | None
+    double: Form | None
 
 
 class Values:
@@ -64,6 +67,7 @@ class Values:
 
     Attributes:
         forms: the forms that draw values of a hint.
+        doubles: arguments may be plain objects that replace objects of other modules.
     """
 
     def __init__(
@@ -78,6 +82,7 @@ class Values:
         self.literals = literals
         self.rates = rates
         self.forms = Forms(subject, knowledge.results, literals, builder, rates)
+        self.doubles = True
 
     # Drawing
 
@@ -95,6 +100,7 @@ class Values:
             self.forms.of(parameter.hint),
             self.knowledge.accepted(parameter),
             self.knowledge.mixture(operation.id, parameter.name) if parameter.hint.kind == "any" else None,
+            None if parameter.double is None else self.forms.of(parameter.double),
         )
 
     def argument(self, place: Place, draft: Draft, rng: Chance, depth: int) -> Expression:
@@ -108,6 +114,8 @@ class Values:
                 value = self.changed(value, place.hint, draft, rng, depth)
         if value is not None:
             pass
+        elif place.double is not None and self.doubles and random() < _DOUBLE:
+            value = place.double(draft, rng, depth)
         elif place.mixture is not None:
             demanded = self.knowledge.demanded(place.operation, place.name)
             if demanded is not None and random() < rates.trust:
