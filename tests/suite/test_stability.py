@@ -226,6 +226,15 @@ def test_a_file_that_cannot_be_imported_loses_the_guilty_part(tmp_path: Path) ->
     assert "no_such_module" in stability.dropped[0].reason
 
 
+def test_a_test_that_is_no_valid_python_costs_only_itself(tmp_path: Path) -> None:
+    suite = Suite(
+        tmp_path, **{letter: f"flaky.shout('{letter}')" for letter in "abcdefghijklmnopqrstuvwxyz"}, bad="1 +"
+    )
+    stability = suite.stabilize()
+    assert len(stability.tests) == 26
+    assert [(test.name, test.reason) for test in stability.dropped] == [("test_bad", "its text is not valid Python")]
+
+
 def test_nothing_is_left_of_a_suite_whose_subject_cannot_be_imported(tmp_path: Path) -> None:
     suite = Suite(tmp_path, a="flaky.shout('a')")
     tmp_path.joinpath("flaky.py").write_text("raise ValueError('not today')")

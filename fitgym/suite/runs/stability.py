@@ -10,6 +10,7 @@ the removed one. Tests that leave files in the current folder get a folder of th
 
 from __future__ import annotations
 
+import ast
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -31,6 +32,7 @@ MARGIN = 1.25  # factor by which a run may exceed its expected duration
 LEISURE = 2 * MARGIN  # slack for one run and one retry
 
 _VARYING_COVERAGE = Verdict(False, (), "covers something else from run to run")
+_INVALID = "its text is not valid Python"
 _NOT_CHECKED = Verdict(False, (), "no time was left to see it pass")
 
 Render = Callable[[Sequence[FinishedTest]], str]
@@ -113,6 +115,8 @@ def stabilize(
         report(f"checking in fresh interpreters: {clean} of {runs} clean runs")
         if not clean:
             work.fit(deadline.rest)
+            if not number:
+                work.drop_invalid(render)
         elif deadline.left < 1.5 * work.took or deadline.rest < LEISURE * work.took:
             break
         if not work.tests:
@@ -268,6 +272,14 @@ class _Work:
         self.dropped += [Dropped(test.name, reason) for test in self.tests]
         self.tests = []
 
+    def drop_invalid(self, render: Render) -> None:
+        """Remove tests whose text is not valid Python, so that the others can run."""
+        if not self.tests or _is_valid(render(self.tests)):
+            return
+        valid = [test for test in self.tests if _is_valid(render([test]))]
+        self.dropped += [Dropped(test.name, _INVALID) for test in self.tests if test not in valid]
+        self.tests = valid
+
     def drop_unusable(
         self, reason: str, render: Render, reference: Reference, limit_s: float, halvings: int, deadline: Deadline
     ) -> None:
@@ -303,6 +315,14 @@ class _Work:
                 yield half
             else:
                 yield from self._usable(half, render, reference, limit_s, depth - 1, deadline)
+
+
+def _is_valid(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def _all_passed(rerun: Rerun, tests: Sequence[FinishedTest]) -> bool:
