@@ -151,7 +151,8 @@ def assertions(
 
     A constructed object is checked by its attributes. Two facts are chosen only if nothing better is known: the class
     of an object, and the None of an operation that always returns None. A test that `raised` checks the exception, and
-    otherwise only facts that changed nevertheless.
+    otherwise only facts that changed nevertheless. A result that is checked by its text alone is also checked by its
+    class.
     """
     if not statements:
         return ()
@@ -163,8 +164,24 @@ def assertions(
     chosen = chosen or strong[: limit if kills is None else 1] or ([] if raised else weak[:1])
     if not chosen and not raised:
         chosen = [Observation(len(statements) - 1, "", "is not", Literal("None"))]
+    chosen += _classes_of_texts(chosen, statements, observations, subject)
     order = {fact: index for index, fact in enumerate(observations)}
-    return tuple(sorted(chosen, key=lambda fact: (fact.position, order.get(fact, 0))))
+    return tuple(sorted(chosen, key=lambda fact: (fact.position, fact.kind == "isinstance", order.get(fact, 0))))
+
+
+def _classes_of_texts(
+    chosen: Sequence[Observation],
+    statements: Sequence[Statement],
+    observations: Sequence[Observation],
+    subject: Subject,
+) -> list[Observation]:
+    """Return the classes of results that are checked by their text alone: a `str` could have the same text."""
+    by_text = {fact.position for fact in chosen if fact.kind == "text" and not fact.path}
+    by_text -= {fact.position for fact in chosen if fact.kind != "text"}
+    made = {at for at in by_text if subject.operations[statements[at].operation].kind == "constructor"}
+    return [
+        fact for fact in observations if fact.kind == "isinstance" and not fact.path and fact.position in by_text - made
+    ]
 
 
 def candidates(

@@ -9,6 +9,7 @@ import pytest
 from shelf_subject import (
     ADD,
     BOOK,
+    FETCH,
     FIND,
     ITEM,
     LEN,
@@ -93,6 +94,19 @@ def test_the_class_of_a_result_is_checked_only_if_nothing_else_is_known() -> Non
     length = Observation(0, "", "length", Literal("2"))
     assert assertions([NEW_SHELF], [kind], SUBJECT) == (kind,)
     assert assertions([NEW_SHELF], [kind, length], SUBJECT) == (length,)
+
+
+def test_a_result_that_is_known_by_its_text_alone_is_no_text() -> None:
+    fetched = Statement(FETCH, args=(text("Dune"),))
+    kind, words = (
+        Observation(0, "", "isinstance", Name("shelf", "Book")),
+        Observation(0, "", "text", Literal("'Dune'")),
+    )
+    title = Observation(0, ".title", "equal", Literal("'Dune'"))
+    assert assertions([fetched], [kind, words], SUBJECT) == (words, kind)
+    assert assertions([fetched], [kind, words], SUBJECT, kills={words: {1}}) == (words, kind)
+    assert assertions([fetched], [kind, title, words], SUBJECT) == (title, words)
+    assert assertions([NEW_BOOK], [kind, words], SUBJECT) == (words,)  # the class of a new object is certain
 
 
 def test_an_exception_is_expected_of_the_statement_that_raised() -> None:
