@@ -196,7 +196,7 @@ def candidates(
     """Return the facts that a test may check, the best first, and a second list of weak facts as a fallback.
 
     All facts are about the result of the last statement, the objects that it used and changed, or results that no other
-    statement uses.
+    statement uses. If there are none, the unchanged state of the objects that it used may be checked.
     """
     strong: list[Observation] = []
     unchanged: list[Observation] = []
@@ -217,6 +217,8 @@ def candidates(
         rest = [fact for fact in facts if fact not in telling and fact not in unchanged]
         classes += [fact for fact in rest if fact.kind == "isinstance" and position == len(statements) - 1]
         weak += [fact for fact in rest if fact not in classes]
+    if not (strong or classes or raised):  # nothing has changed, but a mutant may change something
+        strong, unchanged = unchanged, []
     return strong, [*classes, *unchanged, *weak]
 
 

@@ -81,7 +81,15 @@ def test_without_a_look_before_the_state_of_what_was_used_is_checked() -> None:
 
 def test_an_unchanged_state_is_better_than_nothing() -> None:
     same_width = Statement(SET_WIDTH, 0, (text(30.0),))
-    assert chosen([NEW_SHELF, same_width]) == ["0.width approx"]
+    assert chosen([NEW_SHELF, same_width]) == ["0.width approx", "0.books equal"]
+
+
+def test_an_unchanged_state_is_checked_for_what_mutants_would_change() -> None:
+    statements = [NEW_SHELF, Statement(SET_WIDTH, 0, (text(30.0),))]
+    width, books = observed(statements).observations[:2]
+    assert (width.path, books.path) == (".width", ".books")
+    facts = {"before": [width, books], "kills": {books: {7}}}
+    assert assertions(statements, [width, books], SUBJECT, **facts) == (books,)
 
 
 def test_a_test_has_at_most_five_assertions() -> None:
