@@ -99,8 +99,7 @@ class Probe:
     def trace(self, frame: FrameType, event: str, _: object) -> Any:
         if frame.f_code.co_filename != self.file:
             return None
-        caller = frame.f_back
-        outer = caller is None or caller.f_code.co_filename != self.file
+        outer = not self.is_inside(frame.f_back)
         code = frame.f_code
         names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount + 2]
         given = [frame.f_locals[name] for name in names if name in frame.f_locals][: code.co_argcount + 4]
@@ -113,6 +112,12 @@ class Probe:
             return local
 
         return local
+
+    def is_inside(self, frame: FrameType | None) -> bool:
+        """Return whether the file is on the stack, perhaps below a library that calls back."""
+        while frame is not None and frame.f_code.co_filename != self.file:
+            frame = frame.f_back
+        return frame is not None
 
     def note(self, name: str, event: str, value: Any, given: list[object]) -> None:
         sys.settrace(None)

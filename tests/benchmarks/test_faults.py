@@ -24,6 +24,9 @@ class Tank:
         self.litres += litres
         self.log.append(litres)
         return litres <= 10
+
+    def names(self):
+        return sorted(self.log, key=lambda litres: litres <= 10)
 """
 
 
@@ -45,9 +48,10 @@ def versions(folder: Path, old: str, new: str) -> tuple[Fault, Path, Path]:
     ("old", "new", "body", "reason"),
     [
         ("raise ValueError(litres)", "return False", "tank.fill(1)", "not reached"),
-        ("litres <= 10", "litres < 10", "assert tank.fill(1)", "not infected"),
-        ("litres <= 10", "litres < 10", "tank.fill(10)", "not asserted"),
+        ("return litres <= 10", "return litres < 10", "assert tank.fill(1)", "not infected"),
+        ("return litres <= 10", "return litres < 10", "tank.fill(10)", "not asserted"),
         ("self.log.append(litres)", "self.log.append(0)", "assert tank.fill(5)", "not asserted"),
+        ("key=lambda litres: litres <= 10", "key=lambda litres: 1", "tank.log = [3]; tank.names()", "not infected"),
     ],
 )
 def test_a_missed_fault_has_a_reason(
