@@ -164,24 +164,26 @@ def assertions(
     chosen = chosen or strong[: limit if kills is None else 1] or ([] if raised else weak[:1])
     if not chosen and not raised:
         chosen = [Observation(len(statements) - 1, "", "is not", Literal("None"))]
-    chosen += _classes_of_texts(chosen, statements, observations, subject)
+    chosen += _class_of_text(chosen, statements, observations, subject)
     order = {fact: index for index, fact in enumerate(observations)}
     return tuple(sorted(chosen, key=lambda fact: (fact.position, fact.kind == "isinstance", order.get(fact, 0))))
 
 
-def _classes_of_texts(
+def _class_of_text(
     chosen: Sequence[Observation],
     statements: Sequence[Statement],
     observations: Sequence[Observation],
     subject: Subject,
 ) -> list[Observation]:
-    """Return the classes of results that are checked by their text alone: a `str` could have the same text."""
-    by_text = {fact.position for fact in chosen if fact.kind == "text" and not fact.path}
-    by_text -= {fact.position for fact in chosen if fact.kind != "text"}
-    made = {at for at in by_text if subject.operations[statements[at].operation].kind == "constructor"}
-    return [
-        fact for fact in observations if fact.kind == "isinstance" and not fact.path and fact.position in by_text - made
-    ]
+    """Return the class of the last result if it is checked by its text alone: a `str` could have the same text.
+
+    The classes of a new object, and of objects that later statements use, are certain.
+    """
+    last = len(statements) - 1
+    kinds = [(fact.kind, fact.path) for fact in chosen if fact.position == last]
+    if kinds != [("text", "")] or subject.operations[statements[last].operation].kind == "constructor":
+        return []
+    return [fact for fact in observations if (fact.position, fact.kind, fact.path) == (last, "isinstance", "")]
 
 
 def candidates(
