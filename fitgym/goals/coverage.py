@@ -14,7 +14,9 @@ class Coverage(Goal):
     The value is the share of branch targets that the archive covers, in [0, 1]. The targets are both outcomes of every
     decision, and the entry of every function. The rewards `paper` and `released` are this value.
 
-    The final suite also keeps the lines covered, because exception handlers are not branches.
+    The final suite also keeps the lines covered, because exception handlers are not branches. And it keeps the mutants
+    infected (`weak_mutation`), because a branch can be covered without the value at its boundary: `size < 1024` is true
+    for 0 and false for 2000, and only 1024 shows a `<=`.
 
     The fitness function of branch coverage guides the search well by itself, so the default agent is `fixed:branch`.
     The goal serves as the baseline of current practice. It also shows whether choosing functions helps where it should
@@ -24,7 +26,7 @@ class Coverage(Goal):
     """
 
     fitness = "branch"
-    kept = ("branch", "line")
+    kept = ("branch", "line", "weak_mutation")
     functions = ("branch", "direct_branch", "line", "method", "method_no_exception", "exception", "output", "input")
     agent = "fixed:branch"
     search = "mosa"

@@ -20,7 +20,8 @@ class Tests(Goal):
     of the archive and the population, and all new ones, run on mutants. The agent decides when to start. The default
     agent, `in_turn`, covers branches as long as their number grows, then continues with branches and mutants together.
 
-    The final suite keeps branches and lines covered, and mutants killed.
+    The final suite keeps branches and lines covered, mutants infected, and mutants killed. Infection is recorded from the
+    start, so that boundary values are kept even if there is no time to run a mutant.
 
     References:
         Fraser and Zeller 2012, Mutation-Driven Generation of Unit Tests and Oracles: the mutants that tests kill
@@ -32,7 +33,7 @@ class Tests(Goal):
     __test__ = False  # otherwise pytest collects the class because of its name
 
     fitness = "branch"
-    kept = ("branch", "line", "strong_mutation")
+    kept = ("branch", "line", "weak_mutation", "strong_mutation")
     late = ("strong_mutation",)
     functions = ("branch", "strong_mutation", "weak_mutation", "line", "direct_branch", "exception", "output", "input")
     agent = "in_turn:branch,branch+strong_mutation"

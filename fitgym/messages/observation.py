@@ -243,7 +243,7 @@ def _atom_facts(value: Any, position: int, path: str) -> Iterator[Observation]:
 
 
 def _container_facts(value: Any, position: int, path: str, home: str, depth: int) -> Iterator[Observation]:
-    """Yield facts about an exact standard container: equal, approximately equal, by element, or its length."""
+    """Yield facts about an exact standard container: equal, approximately equal, by element, or its length and ends."""
     expected = expression_of(value, home, MAX_DEPTH)
     if expected is not None and not has_float(expected):
         yield Observation(position, path, "equal", expected)
@@ -251,8 +251,8 @@ def _container_facts(value: Any, position: int, path: str, home: str, depth: int
         yield Observation(position, path, "approx", expected)
     else:
         yield Observation(position, path, "length", Literal(str(len(value))))
-        if depth > 0 and len(value) <= MAX_ITEMS:
-            for step, item in _elements(value):
+        if depth > 0:
+            for step, item in _elements(value) if len(value) <= MAX_ITEMS else _ends(value):
                 yield from _facts(item, position, path + step, home, depth - 1)
 
 
@@ -265,6 +265,12 @@ def _elements(container: Any) -> Iterator[tuple[str, object]]:
         for key, item in container.items():
             if among(type(key), (str, int)) and (literal := atom(key)) is not None and len(literal.text) <= MAX_KEY:
                 yield f"[{literal.text}]", item
+
+
+def _ends(container: Any) -> Iterator[tuple[str, object]]:
+    """Yield the first two elements and the last one of a long list or tuple, each with its path step."""
+    if among(type(container), (list, tuple)):
+        yield from ((f"[{index}]", container[index]) for index in (0, 1, -1))
 
 
 def _object_facts(value: Any, position: int, path: str, home: str, depth: int) -> Iterator[Observation]:

@@ -151,7 +151,8 @@ def assertions(
 
     A constructed object is checked by its attributes. Two facts are chosen only if nothing better is known: the class
     of an object, and the None of an operation that always returns None. A test that `raised` checks the exception, and
-    otherwise only facts that changed nevertheless.
+    otherwise only facts that changed nevertheless. A result that is checked by its text alone is also checked by its
+    class.
     """
     if not statements:
         return ()
@@ -163,8 +164,26 @@ def assertions(
     chosen = chosen or strong[: limit if kills is None else 1] or ([] if raised else weak[:1])
     if not chosen and not raised:
         chosen = [Observation(len(statements) - 1, "", "is not", Literal("None"))]
+    chosen += _class_of_text(chosen, statements, observations, subject)
     order = {fact: index for index, fact in enumerate(observations)}
-    return tuple(sorted(chosen, key=lambda fact: (fact.position, order.get(fact, 0))))
+    return tuple(sorted(chosen, key=lambda fact: (fact.position, fact.kind == "isinstance", order.get(fact, 0))))
+
+
+def _class_of_text(
+    chosen: Sequence[Observation],
+    statements: Sequence[Statement],
+    observations: Sequence[Observation],
+    subject: Subject,
+) -> list[Observation]:
+    """Return the class of the last result if it is checked by its text alone: a `str` could have the same text.
+
+    The classes of a new object, and of objects that later statements use, are certain.
+    """
+    last = len(statements) - 1
+    kinds = [(fact.kind, fact.path) for fact in chosen if fact.position == last]
+    if kinds != [("text", "")] or subject.operations[statements[last].operation].kind == "constructor":
+        return []
+    return [fact for fact in observations if (fact.position, fact.kind, fact.path) == (last, "isinstance", "")]
 
 
 def candidates(
@@ -179,7 +198,7 @@ def candidates(
     """Return the facts that a test may check, the best first, and a second list of weak facts as a fallback.
 
     All facts are about the result of the last statement, the objects that it used and changed, or results that no other
-    statement uses.
+    statement uses. If there are none, the unchanged state of the objects that it used may be checked.
     """
     strong: list[Observation] = []
     unchanged: list[Observation] = []
@@ -200,6 +219,8 @@ def candidates(
         rest = [fact for fact in facts if fact not in telling and fact not in unchanged]
         classes += [fact for fact in rest if fact.kind == "isinstance" and position == len(statements) - 1]
         weak += [fact for fact in rest if fact not in classes]
+    if not (strong or classes or raised):  # nothing has changed, but a mutant may change something
+        strong, unchanged = unchanged, []
     return strong, [*classes, *unchanged, *weak]
 
 

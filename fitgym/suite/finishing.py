@@ -117,8 +117,8 @@ def finish(
             written.
         command: the command that repeats the run, for the header of the file.
         dialect: the style of the tests.
-        deadline: with little time left, less is minimised and checked less often. The exported file has always passed
-            unchanged, in its order and in reverse; tests that have not passed by the hard deadline are dropped.
+        deadline: with little time left, less is minimised and checked less often. Every exported test has
+            passed in the order of the file and in reverse; tests that have not by the hard deadline are dropped.
         units: limit of work for minimising and choosing assertions, so that the suite is the same on every machine;
             infinite if the deadline decides.
         scoring_s: seconds for running the mutants against the suite, if `units` is finite.

@@ -359,7 +359,7 @@ def _text_words(text: str) -> str:
     words = [word for word, _ in told]
     if 2 * sum(_is_telling(word) or _is_abbreviation(piece) for word, piece in told) >= len(told):
         if len(pieces) <= 2:
-            words = [_SIGNS.get(piece, "") or _words(piece) for piece in pieces]
+            words = [_SIGNS.get(piece, "control_character") if piece in signs else _words(piece) for piece in pieces]
         found = "_".join(word for word in words if word)
     elif signs:
         names = dict.fromkeys(_SIGNS[sign] for sign in signs if sign in _SIGNS)

@@ -10,6 +10,8 @@ import pytest
 from fitgym.engine import Engine
 from fitgym.evolution.budget import Budget
 from fitgym.execution.executor import Executor
+from fitgym.goals.base import Goal
+from fitgym.goals.coverage import Coverage
 from fitgym.goals.tests import Tests
 from fitgym.subject.source import locate
 from fitgym.suite.finishing import finish
@@ -66,3 +68,33 @@ def test_where_the_budget_ends_before_mutants_could_be_run_the_suite_is_finished
     assert engine.active == ("branch",) and not engine.records("strong_mutation")
     finished = finish(engine, [name for name in Tests.kept if engine.records(name)])
     assert finished.tests and finished.mutants is None
+
+
+UNITS = """
+def unit(size):
+    if size < 1024:
+        return "B"
+    if size < 1048576:
+        return "K"
+    return "M"
+"""
+
+
+@pytest.mark.parametrize("goal", [Coverage, Tests])
+def test_the_value_at_the_boundary_of_a_comparison_is_in_the_suite(goal: type[Goal], tmp_path: Path) -> None:
+    tmp_path.joinpath("units.py").write_text(UNITS)
+    with Executor(locate("units", path=tmp_path)) as executor:
+        engine = Engine(
+            executor,
+            fitness=("branch",),
+            tracked=goal.kept,
+            late=goal.late,
+            search="mosa",
+            population=10,
+            budget=Budget.parse("600x"),
+            seed=0,
+        )
+        while not engine.over:
+            engine.step()
+        source = finish(engine, [name for name in goal.kept if engine.records(name)]).source
+    assert 'unit(1024) == "K"' in source and 'unit(1048576) == "M"' in source

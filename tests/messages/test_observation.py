@@ -183,7 +183,11 @@ def text(expression: Any) -> str:
         ([[0.5], 1], [("", "length", "2"), ("[0]", "approx", "list(0.5)"), ("[1]", "equal", "1")]),
         ({0.5}, [("", "length", "1")]),
         ([[[[1]]]], [("", "length", "1"), ("[0]", "equal", "list(list(list(1)))")]),
-        (list(range(13)), [("", "length", "13")]),
+        (
+            list(range(13)),
+            [("", "length", "13"), ("[0]", "equal", "0"), ("[1]", "equal", "1"), ("[-1]", "equal", "12")],
+        ),
+        (set(range(13)), [("", "length", "13")]),
         ("x" * 201, [("", "length", "201")]),
         (collections.Counter("aa"), [("", "equal", "dict('a', 2)")]),
         (collections.deque([1]), [("", "list", "list(1)")]),

@@ -9,6 +9,7 @@ import pytest
 from shelf_subject import (
     ADD,
     BOOK,
+    FETCH,
     FIND,
     ITEM,
     LEN,
@@ -80,7 +81,15 @@ def test_without_a_look_before_the_state_of_what_was_used_is_checked() -> None:
 
 def test_an_unchanged_state_is_better_than_nothing() -> None:
     same_width = Statement(SET_WIDTH, 0, (text(30.0),))
-    assert chosen([NEW_SHELF, same_width]) == ["0.width approx"]
+    assert chosen([NEW_SHELF, same_width]) == ["0.width approx", "0.books equal"]
+
+
+def test_an_unchanged_state_is_checked_for_what_mutants_would_change() -> None:
+    statements = [NEW_SHELF, Statement(SET_WIDTH, 0, (text(30.0),))]
+    width, books = observed(statements).observations[:2]
+    assert (width.path, books.path) == (".width", ".books")
+    facts = {"before": [width, books], "kills": {books: {7}}}
+    assert assertions(statements, [width, books], SUBJECT, **facts) == (books,)
 
 
 def test_a_test_has_at_most_five_assertions() -> None:
@@ -93,6 +102,19 @@ def test_the_class_of_a_result_is_checked_only_if_nothing_else_is_known() -> Non
     length = Observation(0, "", "length", Literal("2"))
     assert assertions([NEW_SHELF], [kind], SUBJECT) == (kind,)
     assert assertions([NEW_SHELF], [kind, length], SUBJECT) == (length,)
+
+
+def test_a_result_that_is_known_by_its_text_alone_is_no_text() -> None:
+    fetched = Statement(FETCH, args=(text("Dune"),))
+    kind, words = (
+        Observation(0, "", "isinstance", Name("shelf", "Book")),
+        Observation(0, "", "text", Literal("'Dune'")),
+    )
+    title = Observation(0, ".title", "equal", Literal("'Dune'"))
+    assert assertions([fetched], [kind, words], SUBJECT) == (words, kind)
+    assert assertions([fetched], [kind, words], SUBJECT, kills={words: {1}}) == (words, kind)
+    assert assertions([fetched], [kind, title, words], SUBJECT) == (title, words)
+    assert assertions([NEW_BOOK], [kind, words], SUBJECT) == (words,)  # the class of a new object is certain
 
 
 def test_an_exception_is_expected_of_the_statement_that_raised() -> None:

@@ -71,6 +71,9 @@ def details_of(statement: Statement, *before: Statement) -> tuple[str, ...]:
         (text("-1.0: 2\n0.6: 0"), ["several_lines"]),
         (text("1.0.2.0.6.0.2"), ["string"]),
         (text("中"), ["non_ascii_string"]),
+        (text("\x1b"), ["control_character"]),
+        (text("a\x12"), ["string"]),
+        (text("name\x12"), ["name_control_character"]),
         (text("several words that together are too long"), ["string"]),
         (Collection("list", ()), ["empty_list"]),
         (Collection("list", (text(1), text("a"))), ["two_items"]),
@@ -233,6 +236,12 @@ def test_names_are_different_valid_and_not_too_long(told: list[Description]) -> 
     assert len(set(found)) == len(told)
     assert all(name.isidentifier() and not keyword.iskeyword(name) and len(name) <= MAX_LENGTH for name in found)
     assert all(name.startswith("test_") for name in found)
+
+
+@given(st.text(max_size=4) | st.text(st.characters(max_codepoint=160), max_size=3) | st.binary(max_size=3))
+def test_every_text_and_every_bytes_give_valid_names(value: str | bytes) -> None:
+    for detail in details_of(Statement(THICKNESS, args=(text(value),))):
+        assert f"test_{detail}".isidentifier()
 
 
 def test_the_tests_of_the_shelf_are_named_apart() -> None:

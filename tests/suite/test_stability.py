@@ -226,6 +226,15 @@ def test_a_file_that_cannot_be_imported_loses_the_guilty_part(tmp_path: Path) ->
     assert "no_such_module" in stability.dropped[0].reason
 
 
+def test_a_test_that_is_no_valid_python_costs_only_itself(tmp_path: Path) -> None:
+    suite = Suite(
+        tmp_path, **{letter: f"flaky.shout('{letter}')" for letter in "abcdefghijklmnopqrstuvwxyz"}, bad="1 +"
+    )
+    stability = suite.stabilize()
+    assert len(stability.tests) == 26
+    assert [(test.name, test.reason) for test in stability.dropped] == [("test_bad", "its text is not valid Python")]
+
+
 def test_nothing_is_left_of_a_suite_whose_subject_cannot_be_imported(tmp_path: Path) -> None:
     suite = Suite(tmp_path, a="flaky.shout('a')")
     tmp_path.joinpath("flaky.py").write_text("raise ValueError('not today')")
@@ -400,6 +409,24 @@ def test_what_passes_is_not_given_up_for_a_longer_run(monkeypatch: pytest.Monkey
     assert names_of(session.stabilize(monkeypatch)) == ["a", "b"]
 
 
+class Slowing(Session):
+    """A machine that becomes three times slower after its first two runs."""
+
+    def rerun(self, text: str, reference: Reference, **options: Any) -> Any:
+        if len(self.runs) == 2:
+            self.seconds = {name: 3 * seconds for name, seconds in self.seconds.items()}
+        return super().rerun(text, reference, **options)
+
+
+def test_tests_that_passed_in_both_orders_are_kept_if_another_batch_takes_too_long(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    session = Slowing({"a": 3.0, "b": 3.0, "bad": 3.0, "c": 3.0}, lambda name, before: name == "bad", hard=27.0)
+    stability = session.stabilize(monkeypatch)
+    assert (names_of(stability), stability.runs, stability.measured) == (["a", "c"], 0, None)
+    assert [test.name for test in stability.dropped] == ["bad", "b"]  # b was running when the batch was cut off
+
+
 @given(
     seconds=st.lists(st.floats(0.0, 2.0), min_size=1, max_size=12),
     bad=st.sets(st.integers(0, 11)),
@@ -419,8 +446,12 @@ def test_what_is_kept_passed_both_orders_before_the_hard_end(
         stability = session.stabilize(monkeypatch)
     assert session.now <= hard
     assert {*names_of(stability), *(dropped.name for dropped in stability.dropped)} == {*names}
-    if kept := names_of(stability):
+    kept = names_of(stability)
+    assert not set(kept) & broken
+    if kept and stability.runs:
         assert session.runs[-2:] == [(0, kept, True), (1, kept[::-1], True)]
+    elif kept:  # there was no time for another batch
+        assert any(order == 0 and {*kept} <= {*ran} and not clean for order, ran, clean in session.runs)
     good = [name for name in names if name not in broken | breakers]
     batch = session.STARTING + sum(seconds)
     if (

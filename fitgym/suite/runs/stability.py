@@ -10,9 +10,10 @@ the removed one. Tests that leave files in the current folder get a folder of th
 
 from __future__ import annotations
 
+import ast
 import math
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from fitgym.subject.subject import Reference
@@ -31,6 +32,7 @@ MARGIN = 1.25  # factor by which a run may exceed its expected duration
 LEISURE = 2 * MARGIN  # slack for one run and one retry
 
 _VARYING_COVERAGE = Verdict(False, (), "covers something else from run to run")
+_INVALID = "its text is not valid Python"
 _NOT_CHECKED = Verdict(False, (), "no time was left to see it pass")
 
 Render = Callable[[Sequence[FinishedTest]], str]
@@ -54,9 +56,9 @@ class Stability:
     """The stable part of a suite, and how well it was checked.
 
     Attributes:
-        tests: all of them passed in `runs` consecutive runs, in their present form.
-        runs: number of fresh interpreters that ran exactly these tests without a failure; at least 1 if there are
-            tests.
+        tests: all of them passed in `runs` consecutive runs, in their present form, and at least twice.
+        runs: number of fresh interpreters that ran exactly these tests without a failure; 0 if there was no time
+            after others had failed.
         wanted: number of runs requested; fewer were made if time ran out.
         weakened: number of assertions dropped from the remaining tests.
         dropped: removed tests.
@@ -99,7 +101,8 @@ def stabilize(
         jobs: number of interpreters in parallel.
         deadline: after its soft end, one clean batch of `jobs` runs is enough. If a batch fails and there is time for
             only one more, all tests that failed or did not run are removed, and the slowest ones if the rest would not
-            finish in time. If there is no time for one clean batch, all tests are removed.
+            finish in time. If more tests passed in both orders beside the failed ones, these are kept instead: each
+            removed test ran once before and once after them.
         limit_s: time limit of one interpreter in seconds; None for 20 plus 2.5 for each test.
         measure: measure coverage in every run.
         report: receives the number of clean runs so far.
@@ -109,10 +112,13 @@ def stabilize(
     clean = number = failed = 0
     measured: Measured | None = None
     ways: list[dict[str, frozenset[Arc]]] = []
+    proven: list[FinishedTest] = []  # passed in every run of the last batch, beside tests that failed
     while work.tests and clean < runs:
         report(f"checking in fresh interpreters: {clean} of {runs} clean runs")
         if not clean:
             work.fit(deadline.rest)
+            if not number:
+                work.drop_invalid(render)
         elif deadline.left < 1.5 * work.took or deadline.rest < LEISURE * work.took:
             break
         if not work.tests:
@@ -161,9 +167,10 @@ def stabilize(
                     clean += batch
                     continue
                 work.take_out(dict.fromkeys(wandering, _VARYING_COVERAGE), may_weaken=False)
-                clean, ways = 0, []
+                clean, ways, proven = 0, [], list(work.tests)
                 continue
             clean, ways = 0, []
+            proven = _proven(work.tests, proven, reruns, writers)
             if work.give_folders(writers) and not hurried:  # tests may have failed because of files of other tests
                 continue
             if unusable := [rerun for rerun in reruns if rerun.unusable]:
@@ -187,6 +194,9 @@ def stabilize(
                 rerun.close()
     if not clean:
         work.drop_all(_NOT_CHECKED.error)
+    if len(proven) > len(work.tests):
+        work.bring_back(proven)
+        clean, measured = 0, None
     kept = {test.name for test in work.tests}
     weakened = sum(count for name, count in work.weakened.items() if name in kept)
     return Stability(tuple(work.tests), clean, runs, weakened, tuple(work.dropped), measured if work.tests else None)
@@ -268,6 +278,20 @@ class _Work:
         self.dropped += [Dropped(test.name, reason) for test in self.tests]
         self.tests = []
 
+    def bring_back(self, tests: Sequence[FinishedTest]) -> None:
+        """Keep exactly these tests, although some of them were removed."""
+        names = {test.name for test in tests}
+        self.tests = list(tests)
+        self.dropped = [one for one in self.dropped if one.name not in names]
+
+    def drop_invalid(self, render: Render) -> None:
+        """Remove tests whose text is not valid Python, so that the others can run."""
+        if not self.tests or _is_valid(render(self.tests)):
+            return
+        valid = [test for test in self.tests if _is_valid(render([test]))]
+        self.dropped += [Dropped(test.name, _INVALID) for test in self.tests if test not in valid]
+        self.tests = valid
+
     def drop_unusable(
         self, reason: str, render: Render, reference: Reference, limit_s: float, halvings: int, deadline: Deadline
     ) -> None:
@@ -303,6 +327,30 @@ class _Work:
                 yield half
             else:
                 yield from self._usable(half, render, reference, limit_s, depth - 1, deadline)
+
+
+def _is_valid(text: str) -> bool:
+    try:
+        ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
+
+
+def _proven(
+    tests: Sequence[FinishedTest], before: Sequence[FinishedTest], reruns: Sequence[Rerun], writers: Container[str]
+) -> list[FinishedTest]:
+    """Return the tests that passed in both orders and leave no files.
+
+    After a batch that was cut off, these are the tests proven `before` that have not failed in it.
+    """
+    complete = len(reruns) > 1 and all(rerun.finished for rerun in reruns)
+    unseen = _MISSING if complete else _GOOD
+    return [
+        test
+        for test in (tests if complete else before)
+        if test.name not in writers and all(rerun.verdicts.get(test.name, unseen).passed for rerun in reruns)
+    ]
 
 
 def _all_passed(rerun: Rerun, tests: Sequence[FinishedTest]) -> bool:
@@ -373,3 +421,4 @@ def _first_failures(failures: dict[str, Verdict], reruns: Sequence[Rerun]) -> di
 
 
 _MISSING = Verdict(False, (), "it was not run")
+_GOOD = Verdict(True)
