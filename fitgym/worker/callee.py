@@ -38,8 +38,7 @@ class Callee:
         seen: return types that were already reported.
         wrappers: code of the decorators around its body.
         hints: declared parameter types by name.
-        shows: its value counts as behaviour. A hash does not: it may derive from an address, as the hash of None does
-            before Python 3.12.
+        shows: partitions of its results are recorded, see `Operation.shows`.
         returned, raised: records of its call in a trace without values of arguments and results.
     """
 
@@ -47,7 +46,7 @@ class Callee:
         self.operation = operation
         self.seen: set[type] = set()
         self.hints: dict[str, Hint] = {p.name: p.hint for p in operation.parameters if p.declared}
-        self.shows = operation.operator != "__hash__"
+        self.shows = operation.shows
         self.returned: WireCall = (operation.id, True, (), ())
         self.raised: WireCall = (operation.id, False, (), ())
         positional = [p.name for p in operation.parameters if p.kind in ("positional_only", "positional_or_keyword")]
