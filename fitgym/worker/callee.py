@@ -25,7 +25,11 @@ from fitgym.worker.steps import (
     setting,
 )
 
-__all__ = ["Callee"]
+__all__ = ["Callee", "Partitions"]
+
+Partitions = tuple[tuple[str, float], ...]
+
+_MOST_RECORDS = 1000
 
 
 class Callee:
@@ -49,6 +53,7 @@ class Callee:
         self.shows = operation.shows
         self.returned: WireCall = (operation.id, True, (), ())
         self.raised: WireCall = (operation.id, False, (), ())
+        self._returned: dict[Partitions, WireCall] = {(): self.returned}
         positional = [p.name for p in operation.parameters if p.kind in ("positional_only", "positional_or_keyword")]
         self._names = positional
         self._rest = [p.name for p in operation.parameters if p.kind == "var_positional"] or [""]
@@ -64,6 +69,18 @@ class Callee:
         if self._target is not None and operation.kind not in ("property", "setter"):
             with contextlib.suppress(Exception):  # there is no signature, or reading it raises
                 self._arity = Arity(inspect.signature(self._target))
+
+    def returning(self, shown: Partitions) -> WireCall:
+        """Return the record of a call whose result has these partitions.
+
+        Equal records are one object, which a message contains once.
+        """
+        known = self._returned.get(shown)
+        if known is None:
+            known = (self.operation.id, True, shown, ())
+            if len(self._returned) < _MOST_RECORDS:
+                self._returned[shown] = known
+        return known
 
     def step(self, receiver: int, arguments: Arguments) -> Step:
         """Return the call as a step; its result is not driven yet.

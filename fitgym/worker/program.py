@@ -175,7 +175,7 @@ class Program:
                     self._note(entry, value)
                 results.append(value)
                 shown = abstract(value, places) if output and callee.shows else ()
-                calls.append((callee.operation.id, True, shown, inputs) if shown or inputs else callee.returned)
+                calls.append((callee.operation.id, True, shown, inputs) if inputs else callee.returning(shown))
             cells[1] = IDLE
         except BaseException as error:
             cells[1] = IDLE
