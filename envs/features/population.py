@@ -28,7 +28,9 @@ class Population(Block):
     | population_length | mean number of statements of an individual | 100 |
     | population_length_deviation | standard deviation of that number | 20 |
 
-    Some algorithms evolve single test cases: all sizes are then 1, and only the lengths are informative.
+    Some algorithms evolve single test cases: all sizes are then 1, and only the lengths are informative. With `mosa` and
+    its relatives the active functions choose which test cases survive, so these features tell more about the last
+    action than others do.
     """
 
     def names(self, view: View) -> list[str]:

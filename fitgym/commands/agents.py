@@ -72,8 +72,8 @@ def train(
     steps
         Number of decisions to learn from, over all environments.
     budget
-        Budget of an episode: 100g (generations) or 3000x (executions of test cases) (default: 100g for an environment
-        with a subject).
+        Budget of an episode: 100g (generations) or 3000x (executions of test cases) (default: that of the
+        environment).
     seed
         The same seed gives the same agent.
     envs

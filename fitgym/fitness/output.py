@@ -33,7 +33,7 @@ class Output(PartitionFitness):
 
     def _spots(self, subject: Subject) -> Iterable[tuple[Spot, Hint]]:
         for operation in subject.under_test:
-            if operation.kind not in ("constructor", "setter") and operation.operator != "__hash__":
+            if operation.shows:
                 yield (operation.id, ""), operation.returns
 
     def _values(self, trace: Trace) -> Iterator[tuple[Spot, str, float]]:

@@ -81,9 +81,11 @@ _PLAIN: dict[type, tuple[tuple[tuple[str, float], ...], ...]] = {
     for kind, base in _SIZED
     if kind in (str, bytes, list, tuple, dict, set, frozenset)
 }
+_SIGNED = {kind: tuple(f"{kind.__name__}:{part}" for part in _SIGNS) for kind in (int, float)}
 _MRO: Callable[[type], tuple[type, ...]] = type.__dict__["__mro__"].__get__
 _SPACE: Callable[[type], Mapping[str, object]] = type.__dict__["__dict__"].__get__
 _MOST_PLACES = 1000
+_WIDE = 1 << 64  # smaller integers are surely in the range of floats
 _LIST_ITERATOR: type = type([].__iter__())
 
 _FAMILY_OF_CLASS = {
@@ -164,6 +166,11 @@ class Places:
         # Keys are ids, because a class may define its own hash and equality.
         self._known: dict[int, tuple[weakref.ref[type], list[tuple[int, str]]]] = {}
 
+    def have(self, kind: type) -> bool:
+        """Return True if `of` was called for this class. `abstract` calls it for no number and no container."""
+        known = self._known.get(id(kind))
+        return known is not None and known[0]() is kind
+
     def of(self, kind: type) -> list[tuple[int, str]]:
         """Return the observable members of a class: position of the declaring class in the MRO, and name.
 
@@ -204,16 +211,22 @@ def abstract(value: object, places: Places | None = None) -> tuple[tuple[str, fl
         return (("none", 0.0),)
     if kind is bool:
         return (("bool:true", 1.0),) if value else (("bool:false", 0.0),)
-    if issubclass(kind, int):
-        return (_integer("int", value),)
-    if issubclass(kind, float):
-        return (_real("float", value),)
-    size = _sized(kind, value)
-    if size is not None:
-        base, length = size
-        return ((f"{base}:{_FILLED[length > 0]}", 0.0),)
+    if kind is float or (kind is int and -_WIDE < value < _WIDE):  # type: ignore[operator]
+        number = float(value)  # type: ignore[arg-type]
+        if number - number == 0.0:  # neither nan nor inf
+            return ((_SIGNED[kind][(number > 0) - (number < 0) + 1], number),)
+    places = places or Places()
+    if not places.have(kind):
+        if issubclass(kind, int):
+            return (_integer("int", value),)
+        if issubclass(kind, float):
+            return (_real("float", value),)
+        size = _sized(kind, value)
+        if size is not None:
+            base, length = size
+            return ((f"{base}:{_FILLED[length > 0]}", 0.0),)
     try:
-        return (("object", 0.0), *_observers(kind, value, places or Places()))
+        return (("object", 0.0), *_observers(kind, value, places))
     except Exception:  # an object whose attributes cannot be read
         return (("object", 0.0),)
 

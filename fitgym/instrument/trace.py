@@ -50,7 +50,7 @@ class Call(NamedTuple):
         operation: id of the operation that was called.
         returned: it returned, and its result was driven to the end, without an exception.
         output: partitions of the result as `(partition, value)`; the value of a number, 0.0 otherwise. Recorded only if
-            "output" is needed and the call returned.
+            "output" is needed, the call returned and its operation `shows` results.
         inputs: `(parameter name, partition, value)` of the arguments. Recorded only if "input" is needed.
     """
 

@@ -47,7 +47,7 @@ from fitgym.learning.environments import at_once, environment, environments, tol
 from fitgym.learning.validation import Point, Validation, validation_tasks
 from fitgym.run.cluster import check_executor
 from fitgym.run.environment import has_subject, make, options_of
-from fitgym.run.setting import DEFAULT_ENV, Setting, plain
+from fitgym.run.setting import Setting, plain
 from fitgym.subject.corpus import Corpus
 from fitgym.subject.source import locate
 from fitgym.suite.text.export import write
@@ -57,8 +57,6 @@ __all__ = ["Episode", "Trained", "Training", "last_checkpoint", "train"]
 Progress = Callable[["Episode"], None]
 
 _PROGRESS = "progress.json"  # in a checkpoint: the request, and the episodes so far
-BUDGET = "100g"
-"""The default budget of an episode on a subject."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +114,6 @@ class Training:
         own = {each.name for each in fields(cls)}
         mine = {name: value for name, value in keywords.items() if name in own}
         rest = {name: value for name, value in keywords.items() if name not in own}
-        if has_subject(rest.get("env") or DEFAULT_ENV):
-            rest = {**rest, "budget": rest.get("budget") or BUDGET}
         return cls(Setting.from_keywords(agent=agent, **rest), subjects, **mine)
 
     def to_json(self) -> dict[str, Any]:

@@ -211,12 +211,15 @@ class Changes(ExpressionChanges):
                 pass
             case _:
                 return
-        inner = list(ast.walk(node))
-        if any(isinstance(part, (ast.Yield, ast.YieldFrom)) for part in inner):
+        span = span_of(node)
+        text = self._text.at(span)
+        if "yield" in text and any(isinstance(part, (ast.Yield, ast.YieldFrom)) for part in ast.walk(node)):
             return
         # An inner function may declare a variable nonlocal; the compiler needs its binding here.
-        bound = {part.id for part in inner if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)}
-        if bound & self._locals.nonlocal_below:
-            return
-        span = span_of(node)
-        self._add("deletion", span, span, self._text.at(span), "pass", "pass", "line", [])
+        if shared := self._locals.nonlocal_below:
+            stored = (
+                part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store)
+            )
+            if not shared.isdisjoint(stored):
+                return
+        self._add("deletion", span, span, text, "pass", "pass", "line", [])

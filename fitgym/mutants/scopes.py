@@ -12,6 +12,8 @@ __all__ = ["Locals"]
 _MADE_BY = frozenset({"int", "float", "str", "bytes", "bool", "list", "tuple", "dict", "set", "frozenset"})
 _RETURNED_BY = {"len": "int", "sorted": "list", "repr": "str", "ord": "int", "chr": "str", "isinstance": "bool"}
 
+_BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")  # the fields of a statement that hold further statements
+
 
 @dataclass(frozen=True, slots=True)
 class Locals:
@@ -108,12 +110,14 @@ def _unsteady(function: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[set[str
     """Return names that are deleted, end with an `except`, or are shared; and names that inner functions rebind."""
     names: set[str] = set()
     below: set[str] = set()
+    # Expressions are skipped: only statements can do this.
     waiting: list[tuple[ast.AST, bool]] = [(statement, False) for statement in function.body]
     while waiting:
         node, is_inner = waiting.pop()
         match node:
-            case ast.Name(ctx=ast.Del()):
-                names.add(node.id)
+            case ast.Delete():
+                parts = (part for target in node.targets for part in ast.walk(target))
+                names.update(part.id for part in parts if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Del))
             case ast.ExceptHandler(name=str()):
                 names.add(str(node.name))
             case ast.Global():
@@ -122,8 +126,8 @@ def _unsteady(function: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[set[str
                 names.update(node.names)
                 if is_inner:
                     below.update(node.names)
-        is_scope = isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef))
-        waiting += [(child, is_inner or is_scope) for child in ast.iter_child_nodes(node)]
+        is_inner = is_inner or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef))
+        waiting += [(child, is_inner) for field in _BLOCKS for child in getattr(node, field, ())]
     return names, frozenset(below)
 
 

@@ -263,6 +263,15 @@ class Operation:
         return self.under_test or bool(self.way_in)
 
     @property
+    def shows(self) -> bool:
+        """Its result is behaviour of the code under test.
+
+        A constructor has no result of its own, and a setter has none. A hash may derive from an address, as the hash of
+        None does before Python 3.12.
+        """
+        return self.under_test and self.kind not in ("constructor", "setter") and self.operator != "__hash__"
+
+    @property
     def needs_receiver(self) -> bool:
         """The operation acts on an object of the class `owner`."""
         return self.kind in ("method", "property", "setter", "operator")

@@ -25,7 +25,11 @@ from fitgym.worker.steps import (
     setting,
 )
 
-__all__ = ["Callee"]
+__all__ = ["Callee", "Partitions"]
+
+Partitions = tuple[tuple[str, float], ...]
+
+_MOST_RECORDS = 1000
 
 
 class Callee:
@@ -38,8 +42,7 @@ class Callee:
         seen: return types that were already reported.
         wrappers: code of the decorators around its body.
         hints: declared parameter types by name.
-        shows: its value counts as behaviour. A hash does not: it may derive from an address, as the hash of None does
-            before Python 3.12.
+        shows: partitions of its results are recorded, see `Operation.shows`.
         returned, raised: records of its call in a trace without values of arguments and results.
     """
 
@@ -47,9 +50,10 @@ class Callee:
         self.operation = operation
         self.seen: set[type] = set()
         self.hints: dict[str, Hint] = {p.name: p.hint for p in operation.parameters if p.declared}
-        self.shows = operation.operator != "__hash__"
+        self.shows = operation.shows
         self.returned: WireCall = (operation.id, True, (), ())
         self.raised: WireCall = (operation.id, False, (), ())
+        self._returned: dict[Partitions, WireCall] = {(): self.returned}
         positional = [p.name for p in operation.parameters if p.kind in ("positional_only", "positional_or_keyword")]
         self._names = positional
         self._rest = [p.name for p in operation.parameters if p.kind == "var_positional"] or [""]
@@ -65,6 +69,18 @@ class Callee:
         if self._target is not None and operation.kind not in ("property", "setter"):
             with contextlib.suppress(Exception):  # there is no signature, or reading it raises
                 self._arity = Arity(inspect.signature(self._target))
+
+    def returning(self, shown: Partitions) -> WireCall:
+        """Return the record of a call whose result has these partitions.
+
+        Equal records are one object, which a message contains once.
+        """
+        known = self._returned.get(shown)
+        if known is None:
+            known = (self.operation.id, True, shown, ())
+            if len(self._returned) < _MOST_RECORDS:
+                self._returned[shown] = known
+        return known
 
     def step(self, receiver: int, arguments: Arguments) -> Step:
         """Return the call as a step; its result is not driven yet.

@@ -6,12 +6,10 @@ from fitgym.instrument.abstraction import Places, abstract
 from fitgym.messages.protocol import WireCall, WireExpression, WireStatement
 from fitgym.subject.types.conformance import conforms
 from fitgym.subject.types.hints import Hint
-from fitgym.worker.callee import Callee
+from fitgym.worker.callee import Callee, Partitions
 from fitgym.worker.steps import Results, Step, is_constant, literal, maker
 
 __all__ = ["Entry"]
-
-Partitions = tuple[tuple[str, float], ...]
 
 
 class Entry:

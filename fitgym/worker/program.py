@@ -167,14 +167,15 @@ class Program:
                     inputs = entry.inputs(results, places)
                 if direct:
                     next_statement()
-                    entry_codes.clear()
-                    entry_codes.update(callee.wrappers)
+                    if entry_codes or callee.wrappers:
+                        entry_codes.clear()
+                        entry_codes.update(callee.wrappers)
                 value = entry.step(results)
                 if type(value) not in entry.seen:
                     self._note(entry, value)
                 results.append(value)
                 shown = abstract(value, places) if output and callee.shows else ()
-                calls.append((callee.operation.id, True, shown, inputs))
+                calls.append((callee.operation.id, True, shown, inputs) if inputs else callee.returning(shown))
             cells[1] = IDLE
         except BaseException as error:
             cells[1] = IDLE

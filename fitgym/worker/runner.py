@@ -357,6 +357,8 @@ class Runner:
         """Return the number of this trace in the process. A new trace is appended to `fresh`."""
         recorder = self.recorder
         reached, direct = recorder.snapshot()
+        if direct == reached:
+            direct = reached  # a message contains an object once
         stops = recorder.stops()
         raised = self.program.raised(outcome)
         infected = recorder.infected()

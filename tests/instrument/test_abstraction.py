@@ -131,6 +131,44 @@ def test_classes_are_told_apart_and_not_kept_alive():
         assert gone() is None
 
 
+class Length(int):
+    """A number that is no exact int."""
+
+
+class Sample:
+    def __init__(self, size):
+        self.size = size
+
+
+numbers = st.one_of(st.integers(-(1 << 1100), 1 << 1100), st.integers(-3, 3), st.floats(), st.booleans())
+
+
+@given(st.one_of(numbers, st.integers(-9, 9).map(Length)))
+def test_a_number_is_told_by_its_sign_whatever_its_class(number):
+    ((partition, value),) = abstract(number)
+    base, part = partition.split(":")
+    assert base == ("bool" if type(number) is bool else "float" if type(number) is float else "int")
+    if base == "bool":
+        assert (part, value) == (str(number).lower(), float(number))
+    elif number != number:
+        assert part == "nan" and value != value
+    elif number in (math.inf, -math.inf):
+        assert (part, value) == ("inf", number)
+    else:
+        assert part == ("negative" if number < 0 else "positive" if number > 0 else "zero")
+        assert value == (
+            float(number) if abs(number) <= sys.float_info.max else math.copysign(sys.float_info.max, value)
+        )
+
+
+def test_a_class_that_was_seen_before_has_the_same_partitions():
+    places = Places()
+    values = [Sample(1), Length(3), UserList([1]), (1, 2), Sample(2), Length(-3), UserList([])]
+    for _ in range(2):
+        for value in values:
+            assert abstract(value, places) == abstract(value)
+
+
 def test_only_so_many_observers_are_looked_at_in_alphabetical_order():
     class Wide:
         pass

@@ -8,9 +8,11 @@ import re
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import gymnasium
 import pytest
 from nightly import nightly
 
@@ -18,6 +20,7 @@ import fitgym
 from fitgym.agents.base import Agent
 from fitgym.errors import InputError, SubjectError
 from fitgym.learning.training import Episode, Training, train
+from fitgym.run.environment import has_subject, make
 from fitgym.run.evaluation import evaluate
 
 TWO = "colorsys,html"
@@ -30,6 +33,21 @@ def request(folder: Path, agent: str = "dsg_sarsa", subjects: str = TWO, **more:
 
 def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if path.is_file()}
+
+
+OURS = sorted(env for env in gymnasium.registry if env.startswith("fitgym/"))
+
+
+# An agent of MultiGoal-v0 learns from one number, so its training has weights.
+@pytest.mark.parametrize("env", [env for env in OURS if env != "fitgym/MultiGoal-v0"])
+def test_training_and_gymnasium_make_have_the_same_defaults(env: str) -> None:
+    subject = {"subject": "colorsys"} if has_subject(env) else {}
+    made = gymnasium.make(env, **subject).unwrapped
+    trained = make(replace(Training.of("ucb", env=env).setting, **subject)).unwrapped
+    for name in ("options", "budget", "reward_range", "observation_space", "action_space"):
+        assert getattr(trained, name, None) == getattr(made, name, None), name
+    made.close()
+    trained.close()
 
 
 def test_the_folder_holds_the_agent_and_all_that_is_needed_to_repeat_it(tmp_path: Path) -> None:

@@ -631,6 +631,24 @@ def test_partitions_of_arguments_and_results_are_recorded(zoo: Bench) -> None:
     assert inputs == (("n", "int:positive", 2.0), ("more", "int:positive", 3.0), ("times", "int:zero", 0.0))
 
 
+def test_a_constructor_a_setter_and_a_hash_show_nothing(zoo: Bench) -> None:
+    statements = (
+        zoo.call("Number", 4),
+        zoo.call("Number.double=", 6, receiver=0),
+        zoo.call("Number.__hash__", receiver=0),
+        zoo.call("Number.double", receiver=0),
+    )
+    outputs = [output for _, _, output, _ in zoo.run(*statements, needs=frozenset({"output"})).calls]
+    assert outputs == [(), (), (), (("int:positive", 6.0),)]
+
+
+def test_equal_calls_are_one_object_and_so_they_are_sent_once(zoo: Bench) -> None:
+    needs = frozenset({"output"})
+    first, second = (zoo.run(zoo.call("Number", 4), zoo.call("Number.double", receiver=0), needs=needs) for _ in "ab")
+    assert first.calls == second.calls
+    assert [one is two for one, two in zip(first.calls, second.calls, strict=True)] == [True, True]
+
+
 def test_the_raising_call_has_inputs_and_no_output(zoo: Bench) -> None:
     outcome = zoo.run(zoo.call("helper", 5), needs=frozenset({"input", "output"}))
     assert outcome.calls == ((zoo.id("helper"), False, (), (("n", "int:positive", 5.0),)),)
