@@ -120,7 +120,7 @@ def _as_trained(setting: Setting) -> Setting:
         return setting
     if is_saved(setting.agent):
         found = description_of(Path(setting.agent)).get("environment", {}).get("features")
-        known = () if found is None else (found,)
+        known: tuple[str, ...] = () if found is None else (found,)
     else:
         name = setting.agent.partition(":")[0]
         known = agents().load(name).trained_on if name in agents().names() else ()
