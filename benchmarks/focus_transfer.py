@@ -125,7 +125,7 @@ def main() -> int:
     parser.add_argument("--table", action="store_true", help="only rewrite the table")
     options = parser.parse_args()
     file = RunsFile(FOLDER / "transfer.csv", COLUMNS, 3)
-    with ProcessPoolExecutor(options.jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+    with ProcessPoolExecutor(options.jobs, mp_context=multiprocessing.get_context("fork")) as pool:
         running = []
         for seed in range(0 if options.table else options.seeds):
             for module in options.modules:

@@ -159,7 +159,7 @@ def evaluate(judged: str, policies: list[Player], tasks: int, jobs: int) -> None
     names = list(env.unwrapped.action_names)
     env.close()
     done = file.rows()
-    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("fork")) as pool:
         running = []
         for task in range(FIRST, FIRST + tasks):
             left = [one for one in players if (one.env, one.seed, judged, one.seen, str(task)) not in done]
