@@ -248,8 +248,10 @@ def table() -> str:
         "The gap is the difference between the informed policy and the constant that is best on these tasks. The second",
         "choice favours the constant, because an agent would have to choose it on training tasks.",
         "",
-        "| judged on | best constant | best rule | informed | PPO | closes | with observations of zeros |",
-        "|---|---|---|---|---|---|---|",
+        "Intervals are over training seeds, except that of the difference to the constant, which is over tasks.",
+        "",
+        "| judged on | best constant | best rule | informed | PPO | minus constant | closes | with observations of zeros |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for judged in dict.fromkeys(judged for judged, env, _ in found if env == "informed"):
         constants = {
@@ -269,7 +271,7 @@ def table() -> str:
             )
             lines.append(
                 f"| {judged} | {low:.3f} ({best.removeprefix('constant ')}) | {max(rules, default=0.0):.3f} | {high:.3f} "
-                f"| {env}: {shown(means[where, env, seen])} | {closed} | {blank} |"
+                f"| {env}: {shown(means[where, env, seen])} | {difference(judged, env, best)} | {closed} | {blank} |"
             )
     lines += [
         "",
@@ -292,6 +294,18 @@ def table() -> str:
             mean = np.mean([[float(share) for share in row[half].split()] for row in rows], axis=0)
             lines.append(f"| {half} | {' | '.join(f'{share:.2f}' for share in mean)} |")
     return "\n".join(lines) + "\n"
+
+
+def difference(judged: str, env: str, constant: str) -> str:
+    """Return the mean difference between the policies of a training and a constant, with the interval over tasks."""
+    found: dict[str, dict[str, list[float]]] = {env: defaultdict(list), constant: defaultdict(list)}
+    for (player, _, where, seen, task), row in RunsFile(FOLDER / "episodes.csv", EPISODES, 5).rows().items():
+        if where == judged and (player == constant or (player == env and seen == "all")):
+            found[player][task].append(float(row["score"]))
+    gaps = [
+        np.mean(values) - np.mean(found[constant][task]) for task, values in found[env].items() if found[constant][task]
+    ]
+    return shown([float(gap) for gap in gaps]) if gaps else ""
 
 
 def phases(judged: str = "fitgym/Programs-v0", env: str = "fitgym/Landscapes-v0") -> Drawing:
