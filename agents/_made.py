@@ -39,10 +39,17 @@ def _total(trainings: Sequence[Mapping[str, Any]], what: str) -> int | str:
 def summary(made: Mapping[str, Any]) -> str:
     """The training history in one line, such as `8000 steps, 219 episodes on stdlib-v1:train`."""
     trainings = made.get("trainings", ())
-    corpora = list(dict.fromkeys(str(one.get("corpus") or "no subjects") for one in trainings)) or [UNKNOWN]
+    corpora = list(dict.fromkeys(_place(one) for one in trainings)) or [UNKNOWN]
     steps, episodes = (
         f"{what} {UNKNOWN}" if (n := made.get(what, UNKNOWN)) == UNKNOWN else f"{n} {what}"
         for what in ("steps", "episodes")
     )
     found = f"{steps}, {episodes} on {' and '.join(corpora)}"
     return found if len(trainings) < 2 else f"{found}, in {len(trainings)} trainings"
+
+
+def _place(training: Mapping[str, Any]) -> str:
+    """Return the corpus of a training; its environment if that has no subjects."""
+    environment = training.get("environment")
+    named = environment.get("id") if isinstance(environment, Mapping) else None
+    return str(training.get("corpus") or named or "no subjects")

@@ -155,8 +155,8 @@ class Agent(ABC):
     learns: ClassVar[bool] = False
     """Whether `observe` changes what the agent does."""
 
-    trained_on: ClassVar[str | None] = None
-    """The feature set of an agent that is shipped trained; None for other agents."""
+    trained_on: ClassVar[tuple[str, ...]] = ()
+    """The feature sets of an agent that is shipped trained, the default first; empty for other agents."""
 
     earlier: ClassVar[Mapping[str, Any]] = {}
     """Hyper-parameters that are missing in agents saved by earlier versions, with their values."""

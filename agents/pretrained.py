@@ -1,4 +1,4 @@
-"""Pretrained: the policies shipped with fitgym, which were trained on modules of the standard library."""
+"""Pretrained: the policies shipped with fitgym, trained on modules of the standard library or on landscapes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from fitgym.agents._made import summary
 from fitgym.agents._saved import same_environment
 from fitgym.agents.base import Agent, kind
 
-__all__ = ["Pretrained", "constant", "described", "policies"]
+__all__ = ["Pretrained", "constant", "described", "policies", "purpose"]
 
 
 @lru_cache(maxsize=1)
@@ -28,7 +28,7 @@ def policies() -> Mapping[tuple[str, ...], Path]:
 
 
 def described() -> dict[str, str]:
-    """A line for each shipped policy, by goal: how it was trained, and the action if it is constant."""
+    """A line for each shipped policy, by name: how it was trained, and the action if it is constant."""
     found = {}
     for folder in sorted(policies().values()):
         agent = Agent.load(folder)
@@ -44,22 +44,30 @@ def constant(folder: Path) -> str | None:
     return action
 
 
+def purpose(folder: Path) -> str:
+    """The option that leads to a policy's actions, such as `--goal diversity`."""
+    request = json.loads((folder / "bundle.json").read_text("utf-8"))["request"]
+    return f"--goal {request['goal']}" if "goal" in request else f"--env {request['setting']['env']}"
+
+
 class Pretrained(Agent):
-    """The policy that was trained for these actions on `stdlib-v1:train`, selected on `stdlib-v1:validation`.
+    """The policy that was trained for these actions; `fitgym list policies` shows all of them.
 
-    No shipped policy beats the best constant yet, that is, the best single combination of fitness functions. Two of the
-    three are constants themselves: they take one action in every state. `fitgym list policies` shows them:
+    | policy | for | what the policy does | trained with |
+    |---|---|---|---|
+    | `pointers` | Programs-v0, Landscapes-v0, Focus-v0 with `actions="pointers"` | takes different actions | 400000 steps |
+    | `exceptions` | the catalogue of the goal | constant: always `exception+branch+line+method_no_exception` | 8000 steps |
+    | `diversity` | the catalogue of the goal | constant: always `diversity+method_no_exception` | 8000 steps |
+    | `strong_mutation` | the catalogue of the goal | takes different actions | 2000 steps |
 
-    | goal | what the policy does | trained with |
-    |---|---|---|
-    | `exceptions` | constant: always `exception+branch+line+method_no_exception` | 8000 steps, 219 episodes |
-    | `diversity` | constant: always `diversity+method_no_exception` | 8000 steps, 219 episodes |
-    | `strong_mutation` | takes different actions | 2000 steps, episodes not recorded |
+    `pointers` chooses the part of a program to search next. It was trained on Landscapes-v0 and beats the best constant
+    there and on Programs-v0. The other three choose fitness functions. They were trained on `stdlib-v1:train`, with the
+    features "full-v1" and the reward "gain". None of the three beats the best constant, that is, the best single
+    combination of fitness functions; two of them are constants themselves.
 
-    There is one policy for the catalogue of each goal of the paper, selected by the names of the actions. The agent no
-    longer learns and takes the best action of the policy. Each policy has a `bundle.json` with subjects, budget, seed,
-    hyper-parameters and versions of its training; unknown entries are "not recorded". All were trained with the features
-    "full-v1" and the reward "gain". These features are the default of a run with this agent; other features are refused.
+    The names of the actions select the policy. The agent no longer learns and takes the best action of the policy. Each
+    policy has a `bundle.json` with environment, seed, hyper-parameters and versions of its training; unknown entries are
+    "not recorded". The features of the training are the default of a run with this agent; other features are refused.
     For other actions there is no policy: `ready` is False, and the agent chooses at random.
 
     Args:
@@ -68,7 +76,7 @@ class Pretrained(Agent):
         seed: as for every agent; not used if there is a policy.
     """
 
-    trained_on: ClassVar[str | None] = "full-v1"
+    trained_on: ClassVar[tuple[str, ...]] = ("full-v1", "parts+last_choice+remaining_budget")
 
     def __init__(
         self, action_space: spaces.Space[Any] | int, action_names: Sequence[str] | None = None, seed: int = 0
@@ -101,9 +109,9 @@ class Pretrained(Agent):
     @property
     def lacking(self) -> str:
         """The actions that have policies."""
-        goals = ", ".join(sorted(folder.name for folder in policies().values())) or "none"
+        names = ", ".join(sorted(folder.name for folder in policies().values())) or "none"
         return (
-            f"has no policy for these {self.n_actions} actions, only for the catalogues of these goals: {goals}; train "
+            f"has no policy for these {self.n_actions} actions, only these policies: {names}; train "
             "one with `fitgym train ppo ...` and name the folder it was saved in"
         )
 

@@ -69,7 +69,8 @@ class Focus(GuidedEnv):
 
     With `actions="pointers"` the space is `Discrete(7)`. An action then points to a part by the progress on it so far,
     as in `fitgym.envs.programs`. Actions mean the same on every module, so a policy trained on generated programs can
-    be used on real modules. Every action is allowed.
+    be used on real modules. Every action is allowed. The agent `pretrained` is such a policy. On modules of the standard
+    library no difference to a constant action is shown: `benchmarks/learning/transfer.md`.
 
     ## Observation Space
     `Box(0, 1, ...)`: nine numbers for each slot, or for the part that each action points to, see

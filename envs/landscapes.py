@@ -52,7 +52,8 @@ class LandscapesEnv(RecordedEnv):
     for all parts.
 
     A decision takes microseconds, so learning curves of millions of decisions take minutes. Actions and observations
-    have the same meaning as in `fitgym.envs.programs`, so a policy trained here can act there.
+    have the same meaning as in `fitgym.envs.programs`, so a policy trained here can act there. The agent `pretrained` is
+    such a policy; `benchmarks/learning/table.md` has its scores in both environments.
 
     ## Action Space
     `Discrete(7)`: stay, first, second, third, nearest, promising, whole; see `fitgym.envs.programs`.

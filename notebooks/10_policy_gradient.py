@@ -517,8 +517,8 @@ quiz(
 #
 # * **Many searches.** PPO saw thousands of searches. A run of a test generator is one. So such a policy is trained in advance, and
 #   only *acts* in the run.
-# * **Simulated programs.** On `fitgym/Programs-v0`, with real code and a real search, the policy trained on landscapes covers 70 %.
-#   A constant action covers 67 %. Lesson 14 looks at that gap.
+# * **Simulated programs.** `fitgym/Programs-v0` has real code and a real search. Lesson 14 looks at how much of the skill survives
+#   there.
 # * **Few seeds.** Each curve is the mean of one or two runs. Which of two methods is better needs more: lesson 15.
 # * **One step size for all.** Each variant might do better with its own. A fair comparison tunes all of them equally.
 #

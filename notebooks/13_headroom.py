@@ -238,19 +238,32 @@ assert toy.rung("random").mean("final") > toy.rung("best constant").mean("final"
 # from seeing. These are the committed results of PPO on unseen tasks.
 
 # %%
-seen = defaultdict(list)
+seen, baselines = defaultdict(list), {}
 with open("../benchmarks/learning/runs.csv") as file:
     for row in csv.DictReader(file):
-        if row["env"] == row["judged"]:
-            seen[row["env"], row["seen"]].append(float(row["mean"]))
+        if row["env"] == "fitgym/Landscapes-v0":
+            seen[row["judged"], row["seen"]].append(float(row["mean"]))
+        elif row["judged"] == "fitgym/Programs-v0":
+            baselines[row["env"]] = float(row["mean"])
+landscapes = ladders["fitgym/Landscapes-v0"]
+rungs = {
+    "fitgym/Landscapes-v0": (
+        landscapes.rung("best constant").mean("final"),
+        landscapes.top.mean("final"),
+    ),
+    "fitgym/Programs-v0": (
+        max(value for name, value in baselines.items() if name.startswith("constant")),
+        baselines["informed"],
+    ),
+}
 fig, axes = plt.subplots(1, 2, sharex=True, figsize=(8.5, 2.6))
 for ax, env in zip(axes, ("fitgym/Landscapes-v0", "fitgym/Programs-v0"), strict=True):
-    one = ladders[env]
+    constant, informed = rungs[env]
     marks = {
         "blank arm": (np.mean(seen[env, "nothing"]), LEARNED, "o"),
-        "best constant": (one.rung("best constant").mean("final"), CONSTANT, "o"),
+        "best constant": (constant, CONSTANT, "o"),
         "trained PPO": (np.mean(seen[env, "all"]), LEARNED, "D"),
-        "informed": (one.top.mean("final"), INFORMED, "D"),
+        "informed": (informed, INFORMED, "D"),
     }
     for y, (value, color, marker) in enumerate(marks.values()):
         ax.plot(value, y, marker, color=color, markersize=9)
@@ -258,19 +271,21 @@ for ax, env in zip(axes, ("fitgym/Landscapes-v0", "fitgym/Programs-v0"), strict=
     ax.set_yticks(range(4), list(marks))
     ax.set(ylim=(-0.5, 3.5), xlabel="score on unseen tasks")
 axes[0].set(xlim=(0.5, 0.95), title="Landscapes: PPO gains it all")
-axes[1].set(title="Programs: most is still there")
+axes[1].set(title="Programs, never trained there")
 plt.show()
 
 # %% tags=["hidden"]
 assert np.mean(seen["fitgym/Landscapes-v0", "all"]) > 0.8
-assert np.mean(seen["fitgym/Programs-v0", "all"]) < 0.72
+constant, informed = rungs["fitgym/Programs-v0"]
+assert np.mean(seen["fitgym/Programs-v0", "all"]) > constant + 0.3 * (informed - constant)
+assert np.mean(seen["fitgym/Programs-v0", "nothing"]) < constant + 0.1 * (informed - constant)
 
 # %% [markdown]
 # On landscapes the trained policy loses more than twenty points without its eyes: it does use what it sees. It reaches the
-# level of the informed policy, which is a simple one and not the optimum. On generated programs PPO is little better than the best
-# constant, although more than ten points of headroom are left. That is an open problem, and yours to take.
+# level of the informed policy, which is a simple one and not the optimum. The same
+# policies also choose well on generated programs, although they have never seen one. Lesson 14 looks at how.
 #
-# (The ladders have 30 and 12 test tasks, the PPO scores 100 and 40. Differences of two or three points between the two mean nothing.)
+# (The ladder has 30 test tasks, the PPO scores on landscapes have 100. Differences of two or three points between the two mean nothing.)
 #
 # ## Real modules
 #

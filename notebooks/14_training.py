@@ -301,44 +301,47 @@ transfer.compare(gained, tolerance=0.3)
 
 # %% [markdown]
 # With three programs, or fifteen, the mean moves by several points from one set to the next: do not trust this picture alone.
-# The project's benchmark judged ten PPO policies, trained on landscapes for 400,000 decisions each, on 100 programs.
+# The project's benchmark judged PPO policies, trained on landscapes for 400,000 decisions each, on more programs.
 
 # %%
 with open("../benchmarks/learning/runs.csv") as file:
     judged = [row for row in csv.DictReader(file) if row["judged"] == "fitgym/Programs-v0"]
-with open("../benchmarks/headroom/environments/ladder.csv") as file:
-    ladder = [row for row in csv.DictReader(file) if row["env"] == "fitgym/Programs-v0"]
-reached = {}
-for rung in ("random", "best constant", "informed"):
-    reached[rung] = np.array([float(row["final"]) for row in ladder if row["rung"] == rung])
-for label, env_id in (
-    ("PPO, trained on landscapes", "Landscapes"),
-    ("PPO, trained on programs", "Programs"),
-):
-    own = [row for row in judged if row["env"] == f"fitgym/{env_id}-v0" and row["seen"] == "all"]
-    reached[label] = np.array([float(row["mean"]) for row in own])
+
+
+def means(name, seen):
+    return [float(row["mean"]) for row in judged if (row["env"], row["seen"]) == (name, seen)]
+
+
+reached = {
+    "random": means("random", "nothing"),
+    "best constant": max(means(f"constant {action}", "nothing") for action in ACTIONS[1:]),
+    "PPO, blank arm": means("fitgym/Landscapes-v0", "nothing"),
+    "PPO, trained on landscapes": means("fitgym/Landscapes-v0", "all"),
+    "informed": means("informed", "all"),
+}
+reached = {name: np.mean(values) for name, values in reached.items()}
 
 fig, ax = plt.subplots(figsize=(8, 2.6))
 colors = (RANDOM, CONSTANT, LEARNED, LEARNED, INFORMED)
-names = ("random", "best constant", *list(reached)[3:], "informed")
-for y, (name, color) in enumerate(zip(names, colors, strict=True)):
-    ax.plot(reached[name].mean(), y, "o", color=color, markersize=9)
-    ax.text(reached[name].mean() + 0.006, y, f"{reached[name].mean():.2f}", va="center")
-ax.set_yticks(range(5), names)
-ax.set(xlim=(0.6, 0.85), ylim=(-0.5, 4.5), xlabel="score on generated programs")
-ax.set_title("Little of the skill survives on generated programs")
+for y, (score, color) in enumerate(zip(reached.values(), colors, strict=True)):
+    ax.plot(score, y, "o", color=color, markersize=9)
+    ax.text(score + 0.006, y, f"{score:.2f}", va="center")
+ax.set_yticks(range(5), list(reached))
+ax.set(xlim=(0.5, 0.9), ylim=(-0.5, 4.5), xlabel="score on generated programs")
+ax.set_title("Much of the skill survives on generated programs")
 plt.show()
 
 # %% tags=["hidden"]
-assert reached["PPO, trained on landscapes"].mean() - reached["best constant"].mean() < 0.05
-assert reached["informed"].mean() - reached["PPO, trained on landscapes"].mean() > 0.1
+gap = reached["informed"] - reached["best constant"]
+assert reached["PPO, trained on landscapes"] > reached["best constant"] + 0.3 * gap
+assert reached["PPO, blank arm"] < reached["best constant"] + 0.1 * gap
 
 # %% [markdown]
 # So this is the honest summary:
 #
 # * **Unseen landscapes:** the skill is complete. These tasks come from the distribution that was trained on.
-# * **Generated programs:** a few of fifteen points survive. Training on programs themselves gives no more. The headroom is there, and
-#   nobody has found the way to it yet.
+# * **Generated programs:** much of the skill survives, although the policies have never seen a program. The model of a search
+#   does not need to be exact. It needs the same decisions, and the same signs of progress.
 # * **Real modules:** no gain to be seen. A module of the standard library has few hopeless parts, so there may be little headroom too.
 #
 # `fitgym train` does all of this with PPO, on any environment:

@@ -13,7 +13,7 @@ from typing import Any
 import gymnasium
 
 from fitgym.agents.base import Agent, agents
-from fitgym.agents.pretrained import described, policies
+from fitgym.agents.pretrained import described, policies, purpose
 from fitgym.engine import FITNESS, SEARCH, SECONDARY
 from fitgym.envs import REGISTERED
 from fitgym.envs.base import GOALS
@@ -111,7 +111,7 @@ class _Corpora(Kind):
 
 
 class _Policies(Kind):
-    """Trained agents that come with fitgym, by goal."""
+    """Trained agents that come with fitgym, by name."""
 
     def lines(self) -> dict[str, str]:
         return described()
@@ -119,14 +119,14 @@ class _Policies(Kind):
     def whole(self, name: str) -> str:
         folder = next(folder for folder in policies().values() if folder.name == name)
         made = json.dumps(Agent.load(folder).made, indent=2)
-        return "\n\n".join([f"pretrained --goal {name}", described()[name], made])
+        return "\n\n".join([f"--agent pretrained {purpose(folder)}", described()[name], made])
 
 
 KINDS: Mapping[str, Kind] = {
     "goals": _Extensions("fitgym generate --goal", GOALS),
     "fitness": _Extensions("--agent fixed:A+B", FITNESS),
     "agents": _Extensions("--agent", agents()),
-    "policies": _Policies("--agent pretrained --goal", "policy"),
+    "policies": _Policies("--agent pretrained", "policy"),
     "search": _Extensions("--search", SEARCH),
     "secondary": _Extensions("--secondary", SECONDARY),
     "envs": _Environments("gymnasium.make", "environment"),

@@ -163,11 +163,13 @@ class Guidance:
         ):
             exhausted = state.reach.exhausted(state.archive.covered("branch"))
         excluded = exhausted | state.reserved
-        if state.focus is not None:
-            inside = (state.focus.operations - excluded) or state.focus.operations
-            leading = frozenset(one.id for one in state.subject.operations if one.leads_in)
-            excluded = (leading - inside) | (state.subject.doubles & state.reserved)
-        state.factory.exclude(excluded)
+        if state.focus is None:
+            state.factory.exclude(excluded)
+            return
+        inside = (state.focus.operations - excluded) or state.focus.operations
+        leading = frozenset(one.id for one in state.subject.operations if one.leads_in)
+        doubles = state.subject.doubles & state.reserved
+        state.factory.exclude((leading - inside) | doubles, leading - state.focus.operations)
 
     def _left_out(self, name: str) -> Mask:
         """Return the targets of a fitness function that smart selection leaves out."""

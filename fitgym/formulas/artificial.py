@@ -140,6 +140,10 @@ class Points:
         """Return both test cases unchanged, because a number for one target is meaningless for another."""
         return first, second
 
+    def strays(self, testcase: TestCase) -> bool:
+        """Return False, because there is no focus."""
+        return False
+
 
 class ArtificialEngine:
     """A search on an artificial problem, the counterpart of `fitgym.engine.Engine`.

@@ -126,13 +126,14 @@ def _as_trained(setting: Setting) -> Setting:
     if not setting.agent or "features" in setting.options or not has_subject(setting.env):
         return setting
     if is_saved(setting.agent):
-        features = description_of(Path(setting.agent)).get("environment", {}).get("features")
+        found = description_of(Path(setting.agent)).get("environment", {}).get("features")
+        known: tuple[str, ...] = () if found is None else (found,)
     else:
         name = setting.agent.partition(":")[0]
-        features = agents().load(name).trained_on if name in agents().names() else None
-    if features is None or features == options_of(setting.env)["features"]:
+        known = agents().load(name).trained_on if name in agents().names() else ()
+    if not known or options_of(setting.env)["features"] in known:
         return setting
-    return replace(setting, options={**setting.options, "features": features})
+    return replace(setting, options={**setting.options, "features": known[0]})
 
 
 def agent_of(setting: Setting, env: Env) -> Agent:

@@ -39,6 +39,10 @@ class Variation(Protocol):
         """Return two offspring."""
         ...
 
+    def strays(self, testcase: TestCase, /) -> bool:
+        """Return whether there is a focus and the test case calls nothing inside it."""
+        ...
+
 
 class Covering(Protocol):
     """The part of the archive that a search can read; see `fitgym.evolution.archive.Archive`."""

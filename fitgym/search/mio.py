@@ -150,8 +150,12 @@ class MIO(TestCaseSearch):
             for nearest in self._nearest.values():
                 nearest.shrink(self.limit)
             self._set_bars()
-        # Chains of mutations continue before new test cases are sampled.
-        going_on = [line for _, line in self._proposed if line is not None and line.left > 0]
+        # Chains of mutations continue before new test cases are sampled, unless the focus has moved to another part.
+        going_on = [
+            line
+            for _, line in self._proposed
+            if line is not None and line.left > 0 and not self.factory.strays(line.testcase)
+        ]
         counts = self._counts()
         self._proposed = [self._mutated(line) for line in going_on[: self.size]]
         while len(self._proposed) < self.size:

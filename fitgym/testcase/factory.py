@@ -88,8 +88,11 @@ class TestFactory:
         """Return a changed copy, or the same test case if no change was possible.
 
         Statements after one that raised are dropped, as in EvoSuite, and so is a statement that never returned. A
-        change that adds a call likely to hang is retried, see `Hangs`.
+        change that adds a call likely to hang is retried, see `Hangs`. A test case that calls nothing inside the focus
+        is replaced by a random one.
         """
+        if self.strays(testcase):
+            return self.random_test(rng)
         end, raises = self._ends.get(testcase, (len(testcase), False))
         testcase = testcase[:end]
         statements = self.table.statements(testcase)
@@ -103,6 +106,10 @@ class TestFactory:
             # Every attempt was rejected: keep the part before the doubtful call.
             return self.trimmed(changed[:doubted]) or changed
         return changed
+
+    def strays(self, testcase: TestCase) -> bool:
+        """Return whether there is a focus and the test case calls nothing inside it."""
+        return bool(self.selection.outside) and self.selection.strays(self.table.statements(testcase))
 
     def cross(self, first: TestCase, second: TestCase, rng: Chance) -> tuple[TestCase, TestCase]:
         """Return two offspring that exchanged their ends, or copies of the parents if one of them is empty.
@@ -153,9 +160,9 @@ class TestFactory:
         self.knowledge.weigh_again()
         self.literals.trim()
 
-    def exclude(self, operations: frozenset[int]) -> None:
-        """Stop inserting operations, such as those whose targets are all covered; replaces the former set."""
-        self.selection.exclude(operations)
+    def exclude(self, operations: frozenset[int], outside: frozenset[int] = frozenset()) -> None:
+        """Stop inserting these operations; replaces the former sets. See `Selection.exclude`."""
+        self.selection.exclude(operations, outside)
         self.calls.values.doubles = operations.isdisjoint(self.subject.doubles)
 
 

@@ -27,18 +27,30 @@ class Selection:
         self._rates = calls.rates
         self._tested = [operation for operation in calls.subject.operations if operation.leads_in]
         self.excluded: frozenset[int] = frozenset()
+        self.outside: frozenset[int] = frozenset()
         self._version = -1  # of the knowledge that the weights were computed from
         self._weights: list[float] = []
         self._open: list[Operation] = []
         self._changes = 0  # of the results that `_acting` was computed from
         self._acting: dict[int, list[Operation]] = {}
 
-    def exclude(self, operations: frozenset[int]) -> None:
-        """Stop inserting calls of these operations, unless no other is left; replaces the former set."""
+    def exclude(self, operations: frozenset[int], outside: frozenset[int] = frozenset()) -> None:
+        """Stop inserting calls of these operations, unless no other is left; replaces the former sets.
+
+        Args:
+            operations: the operations.
+            outside: those of them that are outside the focus; a mutation does not exchange a call for one of these.
+        """
+        self.outside = outside
         if operations != self.excluded:
             self.excluded = operations
             self._version = -1
             self._acting.clear()
+
+    def strays(self, statements: Sequence[Statement]) -> bool:
+        """Return whether every call of an operation under test is outside the focus."""
+        inside = {operation.id for operation in self._tested} - self.outside
+        return all(statement.operation not in inside for statement in statements)
 
     def operation(self, rng: Chance) -> Operation | None:
         """Return an operation under test that is not excluded, weighted by usefulness; None if the subject has none."""

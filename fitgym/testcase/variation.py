@@ -187,6 +187,8 @@ class Variation:
     def _other_operation(self, statement: Statement, draft: Draft, rng: Chance) -> Statement | None:
         """Return another operation with the same result and new arguments; None without such an operation or room."""
         others = self.calls.knowledge.results.others(statement.operation)
+        if outside := self.selection.outside:
+            others = tuple(one for one in others if one not in outside)
         if not others:
             return None
         operation = self.operations[others[int(rng.random() * len(others))]]

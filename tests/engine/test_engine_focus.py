@@ -56,6 +56,19 @@ def test_new_test_cases_call_what_the_focus_is_on(executor):
     assert called(engine, proposed) == {"word"}
 
 
+def test_from_the_first_generation_on_a_search_proposes_test_cases_of_the_focus(executor):
+    engine = started(executor)
+    proposed = strayed = 0
+    for part in groups(engine.subject):
+        own = {engine.subject.operations[number].name for number in part.operations}
+        engine.focus(part)
+        for _ in range(3):
+            found = [called(engine, one.testcases) for one in engine.search.ask()]
+            proposed, strayed = proposed + len(found), strayed + sum(not names & own for names in found)
+            engine.step()
+    assert strayed < 0.05 * proposed  # a deletion can still remove the last call of the part
+
+
 @pytest.mark.parametrize("search", SEARCHES)
 def test_a_change_of_focus_executes_nothing_and_loses_nothing(executor, search):
     engine = started(executor, search)

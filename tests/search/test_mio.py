@@ -21,6 +21,9 @@ class Factory:
         step = 2 ** int(rng.random() * 10) * (-1 if rng.random() < 0.5 else 1)
         return (max(0, min(999, testcase[0] + step)), *testcase[1:])
 
+    def strays(self, testcase: tuple[int, ...]) -> bool:
+        return False
+
 
 class Landscape:
     """Targets are numbers; it is near one from 200 numbers around.
