@@ -253,7 +253,7 @@ class Engine(Workbench):
         with self._charged() as cost:
             self._step()
             state.generation += 1
-            state.note_births()
+            state.update_births()
             cost.generations += 1
             state.idle = 0 if state.executions > executions else state.idle + 1
             if state.generation % _SWEEP == 0:
@@ -338,7 +338,7 @@ class Engine(Workbench):
         except OutOfBudget:
             return
         kept = set(state.archive.testcases())
-        state.factory.sow([testcase for testcase in seeds if testcase in kept])
+        state.factory.set_seeds([testcase for testcase in seeds if testcase in kept])
         self._guidance.close_covered()
 
     def _reevaluate(self, new: Sequence[str] = ()) -> bool:

@@ -167,7 +167,7 @@ class Guidance:
             state.factory.exclude(excluded)
             return
         inside = (state.focus.operations - excluded) or state.focus.operations
-        leading = frozenset(one.id for one in state.subject.operations if one.leads_in)
+        leading = frozenset(one.id for one in state.subject.operations if one.is_entry_point)
         doubles = state.subject.doubles & state.reserved
         state.factory.exclude((leading - inside) | doubles, leading - state.focus.operations)
 

@@ -157,7 +157,7 @@ class State:
         populations = [*(search.living for search in self.searches.values()), *self.saved.values()]
         return list(dict.fromkeys(chain.from_iterable(populations)))
 
-    def note_births(self) -> None:
+    def update_births(self) -> None:
         """Note the generation for individuals that were not there at the last call."""
         births, living = self.births, [individual.testcases for individual in self.living()]
         self.births = {testcases: births.get(testcases, self.generation) for testcases in living}

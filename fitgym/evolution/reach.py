@@ -38,7 +38,7 @@ class Reach:
     def __init__(self, subject: Subject) -> None:
         self._subject = subject
         self._noted: list[Trace] = []
-        self._tested = np.array([one.id for one in subject.operations if one.leads_in], dtype=np.int64)
+        self._tested = np.array([one.id for one in subject.operations if one.is_entry_point], dtype=np.int64)
         self._entered = np.full(len(subject.sites), -1, dtype=np.int64)  # the function that begins with a site
         self._entered[[function.entry for function in subject.functions]] = range(len(subject.functions))
         self._site_function = np.array([site.function for site in subject.sites], dtype=np.int64)
@@ -51,7 +51,7 @@ class Reach:
         self._possible = np.zeros_like(self._reached)
         graph = reachable(subject.source, subject.functions) if subject.source else ()
         names = {function.name for function in subject.functions}
-        for operation in (one for one in subject.operations if one.leads_in):
+        for operation in (one for one in subject.operations if one.is_entry_point):
             if operation.function >= 0:
                 self._reached[operation.id, operation.function] = True
                 self._possible[operation.id, list(graph[operation.function]) if graph else slice(None)] = True

@@ -39,7 +39,7 @@ class Broken(Exception):
         self.forged = forged
 
     @property
-    def unborn(self) -> bool:
+    def ended_before_start(self) -> bool:
         """The child ended before its first test case began."""
         return self.last == IDLE and self.failure != "timeout" and not self.forged
 

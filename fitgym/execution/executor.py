@@ -479,7 +479,7 @@ class Executor(Host):
         self, broken: Broken, testcases: Sequence[TestCase], batch: list[int], table: StatementTable, care: int
     ) -> list[Segment]:
         """Ban the test case that broke the child, if it is known. Return the segments to run again."""
-        if self._first and broken.unborn and self._failed_starts < _MOST_FAILED_STARTS:
+        if self._first and broken.ended_before_start and self._failed_starts < _MOST_FAILED_STARTS:
             # A waiting child may die of anything before its first test case begins. But decoding a statement is enough
             # to crash some children, so the number of retries is limited.
             self._failed_starts += 1

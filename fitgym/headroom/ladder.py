@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from fitgym.envs.tasks import numbers
 from fitgym.errors import InputError
 from fitgym.headroom.plays import Play, Task, Value, play_all
-from fitgym.headroom.policy import Constant, Greedy, Policy, Rollout, Ruled, Schedule, Told, Uniform
+from fitgym.headroom.policy import Constant, Greedy, Informed, Policy, Rollout, Ruled, Schedule, Uniform
 from fitgym.run.environment import has_subject, make, options_of
 from fitgym.run.setting import Setting
 from fitgym.study.statistics import Interval
@@ -109,7 +109,7 @@ class Ladder:
         rungs: the rungs in order. The first is "random". The last is the better one of oracle and informed policy, if
             there is one.
         others: further policies on the same tasks, such as each rule.
-        knows_luck: whether the oracle's copies had the same random numbers as the real episode.
+        shares_randomness: whether the oracle's copies had the same random numbers as the real episode.
         seed: seed of the bootstrap intervals.
     """
 
@@ -117,7 +117,7 @@ class Ladder:
     tasks: tuple[str, ...]
     rungs: tuple[Rung, ...]
     others: tuple[Rung, ...] = ()
-    knows_luck: bool = False
+    shares_randomness: bool = False
     seed: int = 0
 
     def rung(self, name: str) -> Rung:
@@ -310,7 +310,7 @@ def measure(request: Request, progress: Progress = lambda line: None) -> Ladder:
             base = schedule
     top = []
     if run.informed:
-        (told,) = run.play([Told()], run.tests, seeds, "the informed policy")
+        (told,) = run.play([Informed()], run.tests, seeds, "the informed policy")
         top.append(_named("informed", "knows what no agent sees", told))
     if request.tries:
         (greedy,) = run.play([Greedy()], run.tests, seeds[:2], "greedy look-ahead")

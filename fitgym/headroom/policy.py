@@ -11,7 +11,7 @@ import numpy as np
 
 from fitgym.errors import InputError
 
-__all__ = ["Constant", "Greedy", "Policy", "Rollout", "Ruled", "Schedule", "Told", "Uniform", "final", "twin"]
+__all__ = ["Constant", "Greedy", "Informed", "Policy", "Rollout", "Ruled", "Schedule", "Uniform", "final", "twin"]
 
 Chance = np.random.Generator
 
@@ -82,7 +82,7 @@ class Ruled:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class Informed:
     """Uses information that an agent cannot see, see `informed` of the environment; part of the oracle."""
 
     name: str = "informed"

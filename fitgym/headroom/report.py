@@ -119,7 +119,7 @@ def _row(ladder: Ladder, rung: Rung) -> tuple[str, ...]:
 
 def _notes(ladder: Ladder) -> list[str]:
     found = [ladder.verdict()]
-    if ladder.knows_luck:
+    if ladder.shares_randomness:
         found.append(
             "The oracle's copies met the same luck as the real episode, so it knows more than any agent could."
         )

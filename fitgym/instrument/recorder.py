@@ -121,7 +121,7 @@ class Recorder:
         """Make the site evaluate another operator, or its own again, see `Factory.flip`."""
         self._factory.flip(site_id, operator)
 
-    def unlearn(self) -> None:
+    def discard_collected(self) -> None:
         """Remove the operands collected since `begin`, because their number depends on timing."""
         for text, value in self._new.items():
             self.kept[type(value)].discard(value)

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from fitgym.mutants import replacements
 
 __all__ = [
+    "always_agree",
     "breaks",
     "is_for_tools",
     "is_nothing",
@@ -15,7 +16,6 @@ __all__ = [
     "is_unordered",
     "is_zero",
     "level",
-    "never_differ",
     "telling",
 ]
 
@@ -38,11 +38,11 @@ def level(sign: str) -> int:
     return next(level for level, signs in enumerate(levels) if sign in signs.split())
 
 
-def never_differ(left: ast.expr, sign: str, other: str, right: ast.expr) -> bool:
+def always_agree(left: ast.expr, sign: str, other: str, right: ast.expr) -> bool:
     """Two comparisons always agree because they compare a length, which is never negative, with 0."""
     if is_zero(left) and _is_length(right):
         mirror = {"<": ">", ">": "<", "<=": ">=", ">=": "<="}
-        return never_differ(right, mirror.get(sign, sign), mirror.get(other, other), left)
+        return always_agree(right, mirror.get(sign, sign), mirror.get(other, other), left)
     return _is_length(left) and is_zero(right) and {sign, other} in ({">", "!="}, {"==", "<="})
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from fitgym.mutants import replacements
 from fitgym.mutants.call_changes import of_call, of_operation
 from fitgym.mutants.change import Change
-from fitgym.mutants.equivalence import is_number, is_unordered, is_zero, level, never_differ, telling
+from fitgym.mutants.equivalence import always_agree, is_number, is_unordered, is_zero, level, telling
 from fitgym.mutants.mutant import PRECEDENCE, Mutant, Operator, Place, Span
 from fitgym.mutants.operators import COMPARISONS, SIGNS, is_no_number
 from fitgym.mutants.outcomes import either, outcomes
@@ -249,7 +249,7 @@ class ExpressionChanges:
                     word = "or" if other == "True" else "and"
                     text = f"{self._text.at(whole)} {word} {other}"
                     text = f"({text})" if inner else text
-                elif never_differ(left, sign, other, right):
+                elif always_agree(left, sign, other, right):
                     continue
                 else:
                     text = self._text.edited(whole, (where, other))

@@ -99,7 +99,7 @@ class Guard:
             if hasattr(os, name):
                 setattr(os, name, _refusing(self, name, getattr(os, name), reaches))
 
-    def lay_over(self, root: str) -> None:
+    def install_overlay(self, root: str) -> None:
         """Redirect writes below a folder and to temporary files to the guarded folder from now on."""
         self.overlay = Overlay(self.folder, (root, "/tmp", "/var/tmp"))
         self.overlay.install()
@@ -487,7 +487,7 @@ def main(arguments: list[str]) -> NoReturn:
     programs = tuple(filter(None, options.get("programs", "").split(",")))
     guard = restrict(folder, programs=programs)
     if "beside" in options:
-        guard.lay_over(options["beside"])
+        guard.install_overlay(options["beside"])
     sys.argv = [module, *rest]
     runpy.run_module(module, run_name="__main__", alter_sys=True)
     raise SystemExit(0)

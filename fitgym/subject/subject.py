@@ -24,6 +24,7 @@ __all__ = [
     "Branch",
     "Class",
     "Drive",
+    "EntryKind",
     "Function",
     "Operation",
     "OperationKind",
@@ -33,7 +34,6 @@ __all__ = [
     "Site",
     "SiteKind",
     "Subject",
-    "WayIn",
 ]
 
 ParameterKind = Literal["positional_only", "positional_or_keyword", "var_positional", "keyword_only", "var_keyword"]
@@ -51,7 +51,7 @@ OperationKind = Literal[
 
 Drive = Literal["", "await", "iterate", "aiterate", "enter", "aenter"]
 
-WayIn = Literal["", "private", "inherited"]
+EntryKind = Literal["", "private", "inherited"]
 
 SiteKind = Literal[
     "comparison",  # site(a, b): three slots, the smallest distances to a < b, a == b and a > b
@@ -236,7 +236,7 @@ class Operation:
         drive: what a test does with the result so that the body runs: await it, iterate over it, enter it.
         declared: names of the exception classes that its docstring documents as raised.
         operator: name of the special method for kind "operator", else "".
-        way_in: how it calls the code under test although it is not `under_test`. "private": a function, method or class
+        entry_kind: how it calls the code under test although it is not `under_test`. "private": a function, method or class
             whose name begins with an underscore. "inherited": a public method of a base class elsewhere that calls a
             method which a class under test overrides. "" for neither.
         exampled: it is included only because examples of the package use it (`Subject.examples`).
@@ -254,13 +254,13 @@ class Operation:
     drive: Drive = ""
     declared: tuple[str, ...] = ()
     operator: str = ""
-    way_in: WayIn = ""
+    entry_kind: EntryKind = ""
     exampled: bool = False
 
     @property
-    def leads_in(self) -> bool:
+    def is_entry_point(self) -> bool:
         """A test case may be about a call of it: it is under test, or another way into the code under test."""
-        return self.under_test or bool(self.way_in)
+        return self.under_test or bool(self.entry_kind)
 
     @property
     def shows(self) -> bool:
@@ -370,7 +370,7 @@ class Subject:
     @cached_property
     def reserve(self) -> frozenset[int]:
         """The ids of the operations that a search calls only if nothing else helps: private ones, and doubles."""
-        return self.doubles | {one.id for one in self.operations if one.way_in == "private"}
+        return self.doubles | {one.id for one in self.operations if one.entry_kind == "private"}
 
     def without_examples(self) -> Subject:
         """Return the subject without the operations that only examples use; they come last in `operations`."""

@@ -23,8 +23,8 @@ __all__ = [
     "finished_test",
     "finished_tests",
     "renamed",
-    "steadied",
     "weakened",
+    "with_class_facts",
 ]
 
 _ORDERS = frozenset({"__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__"})
@@ -246,7 +246,7 @@ def weakened(test: FinishedTest, failed: Container[int]) -> FinishedTest | None:
     return replace(test, assertions=left, match=match)
 
 
-def steadied(seen: Sequence[Observed]) -> list[Observed]:
+def with_class_facts(seen: Sequence[Observed]) -> list[Observed]:
     """Return the observations of one test, with added facts about the class of values that differ between them.
 
     The length of such a value is not added: equal lengths may be a coincidence.
@@ -284,7 +284,7 @@ def _ranked(statements: Sequence[Statement], subject: Subject, limit: int, raise
     needed = {position for statement in statements for position in statement.refs}
     for position in range(last - 1, -1, -1):
         operation = subject.operations[statements[position].operation]
-        if position not in needed and operation.leads_in and operation.kind != "constructor" and not raised:
+        if position not in needed and operation.is_entry_point and operation.kind != "constructor" and not raised:
             yield position, 2
 
 

@@ -19,7 +19,7 @@ from fitgym.errors import OutOfBudget
 from fitgym.evolution.trials import minimal
 from fitgym.messages.observation import Observation, Observed
 from fitgym.suite.allotment import Allotment
-from fitgym.suite.assertions import FinishedTest, finished_tests, renamed, steadied
+from fitgym.suite.assertions import FinishedTest, finished_tests, renamed, with_class_facts
 from fitgym.suite.deadline import Deadline
 from fitgym.suite.kills import Kills
 from fitgym.suite.mutant_effects import Mutation
@@ -362,7 +362,9 @@ def _observed(
             if seen[0] != seen[1]:  # the code is random: two equal observations may be a coincidence
                 seen += [engine.observe(chunk) for _ in range(GLANCES)]
             poor = [unknown(table.statements(t), one, engine.subject) for t, one in zip(chunk, seen[0], strict=True)]
-            found += [tuple(steadied(some)) for some in zip(*(ask(chunk, one, poor) for one in seen), strict=True)]
+            found += [
+                tuple(with_class_facts(some)) for some in zip(*(ask(chunk, one, poor) for one in seen), strict=True)
+            ]
             wanted += poor
         earlier = [testcase[:-1] for testcase in ordered]
         still = [[one for one in some if one < len(t)] for some, t in zip(wanted, earlier, strict=True)]

@@ -428,7 +428,7 @@ def _outcome_words(
     if operation.kind == "constructor":
         return f"sets_{_words(_first_step(own[0].path))}" if own and own[0].path else ""
     verb = "is" if operation.kind == "property" and not last.startswith(("is_", "has_")) else "returns"
-    if whole is not None and operation.kind != "setter" and not _says_nothing(operation, whole):
+    if whole is not None and operation.kind != "setter" and not _is_uninformative(operation, whole):
         words = _result_words(whole)
         if words:
             return f"{verb}_{words}"
@@ -445,7 +445,7 @@ def _outcome_words(
     return ""
 
 
-def _says_nothing(operation: Operation, fact: Observation) -> bool:
+def _is_uninformative(operation: Operation, fact: Observation) -> bool:
     """Return whether the fact is the None of an operation without a result."""
     return fact.expression == Literal("None") and operation.returns.kind == "none"
 

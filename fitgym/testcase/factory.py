@@ -54,7 +54,7 @@ class TestFactory:
         self.variation = Variation(self.calls, self.selection)
         self._seeds: list[list[Statement]] = []  # the next one last
 
-    def sow(self, testcases: Iterable[TestCase]) -> None:
+    def set_seeds(self, testcases: Iterable[TestCase]) -> None:
         """Return these test cases from `random_test`: each once, in this order, with probability 1/2 per call."""
         self._seeds = list(map(self.table.statements, testcases))[::-1]
 
@@ -157,7 +157,7 @@ class TestFactory:
     def set_rates(self, rates: Rates) -> None:
         """Replace the rates, from the next test case that is generated or changed."""
         self.rates.take(rates)
-        self.knowledge.weigh_again()
+        self.knowledge.reweigh()
         self.literals.trim()
 
     def exclude(self, operations: frozenset[int], outside: frozenset[int] = frozenset()) -> None:

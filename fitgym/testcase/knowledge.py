@@ -175,11 +175,11 @@ class Knowledge:
         }
         self._slots: dict[int, _Slots] = {}  # by operation id
 
-    def weigh_again(self) -> None:
+    def reweigh(self) -> None:
         """Recompute all weights, because the rates were replaced."""
         self.version += 1
         for mixture in self._mixtures.values():
-            mixture.weigh_again()
+            mixture.reweigh()
 
     def __getstate__(self) -> dict[str, Any]:
         """Leave out the cache of touched counts, the largest part of the state; a copy starts without it."""
@@ -331,7 +331,7 @@ class Knowledge:
         """Keep a statement that returned, and its arguments."""
         worked.add(identifier, statement)
         operation = self.operations[statement.operation]
-        if operation.leads_in:
+        if operation.is_entry_point:
             for (_, accepted), argument in self._slots_of(operation).of(statement):
                 if not isinstance(argument, Name | Lambda):
                     accepted.add(argument, argument)

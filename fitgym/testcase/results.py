@@ -128,7 +128,7 @@ class Results:
     def _provides(self, operation: Operation, wanted: Hint) -> bool:
         return (
             operation.kind != "setter"
-            and (operation.way_in != "private" or operation.kind in _OF_PRIVATE_CLASSES)
+            and (operation.entry_kind != "private" or operation.kind in _OF_PRIVATE_CLASSES)
             and operation.id not in self.unstable
             and fits(self.hints[operation.id], wanted, self._classes)
         )

@@ -25,7 +25,7 @@ class Selection:
     def __init__(self, calls: Calls) -> None:
         self.calls = calls
         self._rates = calls.rates
-        self._tested = [operation for operation in calls.subject.operations if operation.leads_in]
+        self._tested = [operation for operation in calls.subject.operations if operation.is_entry_point]
         self.excluded: frozenset[int] = frozenset()
         self.outside: frozenset[int] = frozenset()
         self._version = -1  # of the knowledge that the weights were computed from

@@ -33,7 +33,7 @@ class Variation:
         self.selection = selection
         self.rates = calls.rates
         self.operations = calls.subject.operations
-        self._tested = [operation.leads_in for operation in self.operations]
+        self._tested = [operation.is_entry_point for operation in self.operations]
         self._changes = [operation.exampled and operation.kind == "function" for operation in self.operations]
 
     # The three mutations
@@ -192,7 +192,7 @@ class Variation:
         if not others:
             return None
         operation = self.operations[others[int(rng.random() * len(others))]]
-        if self.operations[statement.operation].leads_in and not operation.leads_in:
+        if self.operations[statement.operation].is_entry_point and not operation.is_entry_point:
             return None
         receiver = statement.receiver if operation.owner == self.operations[statement.operation].owner else -1
         if self.calls.append(operation, draft, rng, receiver=receiver) < 0:

@@ -170,7 +170,7 @@ class _Pupil:
             return make_named(self.kind, space, action_names=names, seed=self.seed)
         return self.kind(space, action_names=names, seed=self.seed, **self.hyper_parameters)
 
-    def taught(self, steps: int | None = None) -> Agent:
+    def new_trained(self, steps: int | None = None) -> Agent:
         """Return an agent that has learnt for some steps and has an environment, always the same."""
         agent = self.new().learn(self.levers(), self.steps if steps is None else steps, seed=self.seed)
         return self.before(agent)
@@ -226,7 +226,7 @@ def _predicted(agent: Agent, deterministic: bool) -> list[Any]:
 
 
 def _check_actions(pupil: _Pupil) -> None:
-    name, agent, space = pupil.name, pupil.taught(), pupil.levers().action_space
+    name, agent, space = pupil.name, pupil.new_trained(), pupil.levers().action_space
     for observation in _observations(_AGAIN):
         action = agent.act(observation, {})
         if isinstance(space, Discrete):
@@ -257,7 +257,7 @@ def _of(space: Space[Any], action: Any) -> Any:
 
 
 def _check_masks(pupil: _Pupil) -> None:
-    name, agent, rng = pupil.name, pupil.taught(), np.random.default_rng(3)
+    name, agent, rng = pupil.name, pupil.new_trained(), np.random.default_rng(3)
     space = pupil.levers().action_space
     for observation in _observations(_AGAIN):
         mask = _mask(space, rng)
@@ -303,7 +303,7 @@ def _obeys(space: Space[Any], action: Any, mask: NDArray[np.bool_]) -> bool:
 
 
 def _check_predict(pupil: _Pupil, folder: Path) -> None:
-    name, disturbed, undisturbed = pupil.name, pupil.taught(), pupil.taught()
+    name, disturbed, undisturbed = pupil.name, pupil.new_trained(), pupil.new_trained()
     before = _saved(disturbed, folder / "before")
     first, second = _predicted(disturbed, True), _predicted(disturbed, True)
     assert first == second, f"{name}: a deterministic prediction gave {first} and then {second}"
@@ -322,7 +322,7 @@ def _check_predict(pupil: _Pupil, folder: Path) -> None:
 
 def _check_saving(pupil: _Pupil, folder: Path) -> None:
     for steps in (0, pupil.steps):
-        name, saved = f"{pupil.name} after {steps} steps", pupil.before(pupil.taught(steps))
+        name, saved = f"{pupil.name} after {steps} steps", pupil.before(pupil.new_trained(steps))
         place = saved.save(folder / f"saved-{steps}")
         loaded = pupil.before(type(saved).load(place, pupil.levers().action_space))
         assert type(loaded) is type(saved), f"{name}: loaded it is a {type(loaded).__name__}"
@@ -339,7 +339,7 @@ def _check_saving(pupil: _Pupil, folder: Path) -> None:
 def _check_seed(pupil: _Pupil, folder: Path) -> None:
     runs = []
     for attempt in range(2):
-        agent = pupil.taught()
+        agent = pupil.new_trained()
         runs.append((pupil.run(agent), _saved(agent, folder / f"attempt-{attempt}")))
     (first, learnt), (second, again) = runs
     assert first == second, f"{pupil.name}: the same seed gave {first} and then {second}"
@@ -348,7 +348,7 @@ def _check_seed(pupil: _Pupil, folder: Path) -> None:
 
 
 def _check_refusals(pupil: _Pupil, folder: Path) -> None:
-    agent, env = pupil.taught(), pupil.levers(_LEVERS + 1)
+    agent, env = pupil.new_trained(), pupil.levers(_LEVERS + 1)
     place = agent.save(folder / "other")
     asked: dict[str, Callable[[], object]] = {
         "learn": lambda: agent.learn(env, 1),

@@ -64,7 +64,7 @@ def main(arguments: list[str]) -> NoReturn:
     _silence()
     limit_sleep(guard)
     if reference.writes:
-        guard.lay_over(reference.root)
+        guard.install_overlay(reference.root)
     try:
         with ended_by(control):  # an import may never finish
             control.sendall(frame(token, dumps(("importing", reference.module))))

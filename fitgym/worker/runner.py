@@ -246,7 +246,7 @@ class Runner:
             seal = sealed(seal, results, fresh)
             if results[-1] is None:
                 continue
-            if care == 3 or self._is_dirty(index, care) or self._around.unknown_came():
+            if care == 3 or self._is_dirty(index, care) or self._around.has_unknown_modules():
                 last = True
                 break
             if monotonic() > end:
@@ -304,7 +304,7 @@ class Runner:
         if failure in ("timeout", "memory") or issubclass(type(outcome.error), RecursionError):
             # How far it came is random: it depends on time, on memory, and on how much of the code the interpreter had
             # optimised by then (a call needs more stack at first).
-            self.recorder.unlearn()
+            self.recorder.discard_collected()
             self.recorder.begin(needs)
         result = self._described(testcase, outcome, failure, mode, fresh)
         if self.recorder.spent and not self._watchdog.timed_out:
@@ -313,7 +313,7 @@ class Runner:
         self._finalizer_failed = bool(late)
         if late and not failure:
             failure = late
-            self.recorder.unlearn()
+            self.recorder.discard_collected()
             self.recorder.begin(needs)
             result = self._described(testcase, outcome, failure, mode, fresh)
         self._last_failure = failure

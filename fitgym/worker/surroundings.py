@@ -20,7 +20,7 @@ from fitgym.sandbox.sandbox import Guard
 from fitgym.worker import preparation
 from fitgym.worker.state.leakage import State
 from fitgym.worker.state.process import Process
-from fitgym.worker.state.warming import import_all, only_modules_came, roots, succeeds_in_a_fork
+from fitgym.worker.state.warming import import_all, only_modules_added, roots, succeeds_in_a_fork
 
 __all__ = ["Found", "Surroundings"]
 
@@ -80,7 +80,7 @@ class Surroundings:
         self._loaded = self._loaded.union(found)
         return found
 
-    def unknown_came(self) -> bool:
+    def has_unknown_modules(self) -> bool:
         """Return True if another module of the package was imported, whose state no snapshot holds."""
         if len(sys.modules) == self._n_modules:
             return False
@@ -182,7 +182,7 @@ class Surroundings:
         if _thread._count() or self._recorder.snapshot() != before:
             return False
         return all(
-            part >= 0 and only_modules_came(*state.part(part))
+            part >= 0 and only_modules_added(*state.part(part))
             for state in (self._near, self._far)
             for part in state.changes()
         )

@@ -23,7 +23,7 @@ def told(agent: FactoredUCB, *outcomes: tuple[list[int], float]) -> Any:
     return agent
 
 
-def taught(seed: int, worth: np.ndarray[Any, Any], steps: int, **options: Any) -> Any:
+def new_trained(seed: int, worth: np.ndarray[Any, Any], steps: int, **options: Any) -> Any:
     """An agent after so many decisions; a bit adds its worth to the reward, with noise of 0.1."""
     agent: Any = FactoredUCB(spaces.MultiBinary(len(worth)), seed=seed, **options)
     noise = np.random.default_rng(seed)
@@ -72,7 +72,7 @@ def test_the_first_decisions_are_the_designed_sets() -> None:
 
 
 def test_a_share_of_the_bits_is_random() -> None:
-    agent = taught(0, np.array([1.0, 1.0, 1.0, 1.0]), 50, c=0, epsilon=0.5)
+    agent = new_trained(0, np.array([1.0, 1.0, 1.0, 1.0]), 50, c=0, epsilon=0.5)
     share = np.mean([agent.act(None, {}).mean() for _ in range(500)])
     # 2000 bits that are 0 with probability 1/4: the standard deviation of the share is 0.0097
     assert share == pytest.approx(0.75, abs=0.04)
@@ -81,14 +81,14 @@ def test_a_share_of_the_bits_is_random() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_it_learns_which_bits_pay_and_which_cost(seed: int) -> None:
     worth = np.array([0.5, -0.5, 0.3, -0.3, 0.5, -0.2])
-    agent = taught(seed, worth, 400)
+    agent = new_trained(seed, worth, 400)
     assert agent.predict(None, deterministic=True)[0].tolist() == (worth > 0).astype(int).tolist()
-    late = [float(taught(seed, worth, steps).act(None, {}) @ worth) for steps in range(150, 170)]
+    late = [float(new_trained(seed, worth, steps).act(None, {}) @ worth) for steps in range(150, 170)]
     assert np.mean(late) > 0.6, "at random it would earn 0.15, at best 1.3"
 
 
 def test_with_a_discount_it_follows_a_change() -> None:
-    agent = taught(1, np.array([1.0, 1.0]), 60, discount=0.9)
+    agent = new_trained(1, np.array([1.0, 1.0]), 60, discount=0.9)
     for _ in range(60):
         bits = agent.act(None, {})
         told(agent, (bits.tolist(), float(-bits.sum())))
@@ -96,7 +96,7 @@ def test_with_a_discount_it_follows_a_change() -> None:
 
 
 def test_masked_values_are_not_chosen() -> None:
-    agent = taught(0, np.array([1.0, 1.0, 1.0]), 30)
+    agent = new_trained(0, np.array([1.0, 1.0, 1.0]), 30)
     mask = [True, False, True, True, False, True]
     assert agent.act(None, {"action_mask": mask})[0] == 0
     assert agent.predict(None, deterministic=True, action_masks=mask)[0].tolist() == [0, 1, 1]
@@ -104,7 +104,7 @@ def test_masked_values_are_not_chosen() -> None:
 
 def test_a_saved_agent_goes_on(tmp_path: Path) -> None:
     for steps in (2, 30):
-        agent = taught(4, np.array([0.2, 0.1, -0.3]), steps)
+        agent = new_trained(4, np.array([0.2, 0.1, -0.3]), steps)
         loaded: Any = make(str(agent.save(tmp_path / str(steps))), agent.action_space)
         for _ in range(10):
             bits = agent.act(None, {})

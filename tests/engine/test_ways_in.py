@@ -73,7 +73,7 @@ def described(tmp_path):
 
 
 def ways(executor):
-    return {operation.name: operation.way_in for operation in executor.subject.operations if operation.way_in}
+    return {operation.name: operation.entry_kind for operation in executor.subject.operations if operation.entry_kind}
 
 
 def called(engine):

@@ -70,7 +70,7 @@ def test_on_toy_the_oracle_finds_the_optimum_exactly():
     found = ladder("fitgym/Toy-v0", every=1, tries=1)
     assert found.top.mean("final") == pytest.approx(toy_optimum(40)[0])
     assert found.rung("best constant").mean("final") == pytest.approx(16.0)
-    assert not found.knows_luck
+    assert not found.shares_randomness
 
 
 @nightly

@@ -686,7 +686,7 @@ def test_a_site_tells_the_operands_of_its_first_visits_only():
     # 0 to 99 by the left operand, and 7 by the right one at once; the import does not count.
     tiny = Tiny("def f(x):\n    return x == 7, x in (1, 2)\nfor x in range(50): f(x)\n")
     for needs in ({"constants"}, {"constants", "direct"}):
-        tiny.recorder.unlearn()
+        tiny.recorder.discard_collected()
         tiny.recorder.begin(frozenset(needs))
         for value in range(5000):
             tiny["f"](value)
@@ -722,7 +722,7 @@ def test_operands_are_told_again_when_they_have_been_taken_back():
             tiny["f"](value)
             tiny["f"](value)
         assert list(tiny.recorder.constants) == ["3.5", "0", "'a'", "7", "'b'", "2.5", "b'c'"]
-        tiny.recorder.unlearn()
+        tiny.recorder.discard_collected()
         assert list(tiny.recorder.constants) == ["3.5", "0", "'a'"]
 
 

@@ -504,7 +504,7 @@ def test_they_tell_the_same_operands_in_the_same_order(
         BOTH_LITERALS.agree()
         if unlearns:
             for recorder in BOTH_LITERALS.recorders:
-                recorder.unlearn()
+                recorder.discard_collected()
         BOTH_LITERALS.agree()
 
 

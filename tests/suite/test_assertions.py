@@ -31,8 +31,8 @@ from fitgym.suite.assertions import (
     finished_test,
     finished_tests,
     renamed,
-    steadied,
     weakened,
+    with_class_facts,
 )
 from fitgym.suite.messages import MESSAGE
 from fitgym.testcase.expression import Literal, Name, Ref
@@ -169,7 +169,7 @@ def test_values_that_are_others_each_time_keep_their_class() -> None:
         return [Observed((Observation(0, "", "equal", Literal(text)),)) for text in texts]
 
     def common(*texts: str) -> list[str]:
-        seen = agreement(steadied(shown(*texts)))
+        seen = agreement(with_class_facts(shown(*texts)))
         assert seen is not None
         return [fact.kind for fact in seen.observations]
 

@@ -16,7 +16,7 @@ from fitgym.messages.watched import Watched
 from fitgym.subject.source import locate
 from fitgym.testcase.expression import Literal
 from fitgym.testcase.statement import Statement, StatementTable, TestCase
-from fitgym.worker.state.warming import only_modules_came, roots
+from fitgym.worker.state.warming import only_modules_added, roots
 
 LIMITS = Limits(seconds=2.0, batch=20)
 Shop = Callable[..., Executor]
@@ -182,12 +182,12 @@ def test_names_are_grouped_by_their_package_without_what_is_there_and_what_is_ou
 
 def test_a_package_that_got_a_submodule_is_as_it_was() -> None:
     saved = {"a": 1}
-    assert only_modules_came({"a": 1, "json": textwrap}, saved)
-    assert only_modules_came({"a": 1, "shop": logging.getLogger("shop")}, saved)
-    assert not only_modules_came({"a": 1, "b": 2}, saved)
-    assert not only_modules_came({"a": 2}, saved)
-    assert not only_modules_came({}, saved)
-    assert not only_modules_came([1], [1])
+    assert only_modules_added({"a": 1, "json": textwrap}, saved)
+    assert only_modules_added({"a": 1, "shop": logging.getLogger("shop")}, saved)
+    assert not only_modules_added({"a": 1, "b": 2}, saved)
+    assert not only_modules_added({"a": 2}, saved)
+    assert not only_modules_added({}, saved)
+    assert not only_modules_added([1], [1])
 
 
 def test_only_numbers_are_watched_and_not_too_many(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -107,7 +107,9 @@ def focus(subject: Subject, changed: Sequence[str]) -> Group | None:
     graph = reachable(subject.source, subject.functions) if subject.source else ()
     leading = {number for number, some in enumerate(graph) if number and targets & some}
     operations = frozenset(
-        one.id for one in subject.operations if one.leads_in and (one.function in leading or _within(one.name, changed))
+        one.id
+        for one in subject.operations
+        if one.is_entry_point and (one.function in leading or _within(one.name, changed))
     )
     if not operations:
         return None
@@ -130,4 +132,4 @@ def _within(name: str, changed: Sequence[str]) -> bool:
 
 
 def _calls_private(statements: Sequence[Statement], subject: Subject) -> bool:
-    return any(subject.operations[one.operation].way_in == "private" for one in statements)
+    return any(subject.operations[one.operation].entry_kind == "private" for one in statements)

@@ -15,7 +15,7 @@ from typing import Any
 
 from fitgym.subject.subject import ParameterKind
 
-__all__ = ["asked", "function_with", "kind_of", "says_nothing", "signature_of", "unwrapped", "wrapped", "wraps"]
+__all__ = ["asked", "function_with", "is_uninformative", "kind_of", "signature_of", "unwrapped", "wrapped", "wraps"]
 
 
 def signature_of(target: Any) -> inspect.Signature | None:
@@ -27,7 +27,7 @@ def signature_of(target: Any) -> inspect.Signature | None:
         signature = inspect.signature(target)
     except Exception:  # no signature, or a failing `__signature__` of the subject
         return None
-    if says_nothing(signature) and isinstance(target, type):
+    if is_uninformative(signature) and isinstance(target, type):
         for name in ("__init__", "__new__"):
             overloads = (
                 typing.get_overloads(getattr(target, name))
@@ -79,7 +79,7 @@ def unwrapped(target: Any) -> Any:
         return target
 
 
-def says_nothing(signature: inspect.Signature) -> bool:
+def is_uninformative(signature: inspect.Signature) -> bool:
     """The signature has no parameters except `*args` and `**kwargs`."""
     return all(entry.kind in (entry.VAR_POSITIONAL, entry.VAR_KEYWORD) for entry in signature.parameters.values())
 

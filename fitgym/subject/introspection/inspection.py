@@ -41,6 +41,7 @@ from fitgym.subject.mentions import mentions
 from fitgym.subject.subject import (
     Branch,
     Drive,
+    EntryKind,
     Function,
     Operation,
     OperationKind,
@@ -48,7 +49,6 @@ from fitgym.subject.subject import (
     Reference,
     Site,
     Subject,
-    WayIn,
 )
 from fitgym.subject.types.hints import ANY, Hint, is_protocol, name_of, of_value, union
 
@@ -86,7 +86,7 @@ def complete(
     with deep_trees():
         inspector = _Inspector(reference, tree, module, functions, catalogue)
     inspector.look()
-    inspector.find_ways_in()
+    inspector.find_entry_points()
     inspector.help(source)
     return Subject(
         reference=reference,
@@ -126,7 +126,7 @@ class _Inspector:
         self.documented: list[str] = []
         self._classes: list[tuple[type, str]] = []  # classes of the source, with the names by which a test calls them
         self._command_lines: list[Any] = []
-        self._way_in: WayIn = ""  # of the operations being added
+        self._entry_kind: EntryKind = ""  # of the operations being added
         self._only_private = False
 
     def look(self) -> None:
@@ -153,9 +153,9 @@ class _Inspector:
             if not self._has_tested():
                 raise SubjectError(f"'{self.reference.text}' offers nothing to test: {self._why_nothing()}")
 
-    def find_ways_in(self) -> None:
-        """Find operations that are not under test but call code under test, see `Operation.way_in`."""
-        self._way_in = "private"
+    def find_entry_points(self) -> None:
+        """Find operations that are not under test but call code under test, see `Operation.entry_kind`."""
+        self._entry_kind = "private"
         if self.reference.class_name:
             cls = self._named_class()
             self._members(cls, cls, self._qualname(cls), tested=False, private=True)
@@ -165,7 +165,7 @@ class _Inspector:
                 self._module_level(tested=False, private=True)
             tested = list(dict.fromkeys(self._classes))
         for cls, qualname in tested:
-            self._way_in = "private" if any(map(is_private, qualname.split("."))) else "inherited"
+            self._entry_kind = "private" if any(map(is_private, qualname.split("."))) else "inherited"
             self._templates(cls, qualname)
 
     def _templates(self, cls: type, qualname: str) -> None:
@@ -223,7 +223,7 @@ class _Inspector:
         for name, value in list(vars(self.module).items()):
             if (name.startswith("_") and not private) or is_special(name) or id(value) in seen:
                 continue
-            if self._way_in and not (name.startswith("_") or isinstance(value, type)):
+            if self._entry_kind and not (name.startswith("_") or isinstance(value, type)):
                 continue  # it was already added
             # An object of the subject that fails when it is inspected is not an operation.
             with contextlib.suppress(Exception):
@@ -237,7 +237,7 @@ class _Inspector:
                 self._class(value, tested, private, name)
                 return True
         elif is_command_line(value):
-            if tested and not self._way_in:
+            if tested and not self._entry_kind:
                 self._command_lines.append(value)
             return True
         elif callable(value) or isinstance(value, staticmethod | classmethod):
@@ -292,9 +292,9 @@ class _Inspector:
     def _members(self, cls: type, owner: type, qualname: str, tested: bool, private: bool) -> None:
         owner_key = self.catalogue.register(owner)
         for name, raw in list(vars(owner).items()):
-            if is_private(name) and not (private and (self._way_in or not self.reference.class_name)):
+            if is_private(name) and not (private and (self._entry_kind or not self.reference.class_name)):
                 continue
-            if self._way_in and is_mangled(name, owner):
+            if self._entry_kind and is_mangled(name, owner):
                 continue
             if name in NOT_CALLED or (owner_key, name) in self.catalogue.done:
                 continue
@@ -390,7 +390,7 @@ class _Inspector:
                 drive=drive,
                 declared=docstrings.declared(text),
                 operator=operator,
-                way_in="" if tested else self._way_in,
+                entry_kind="" if tested else self._entry_kind,
             )
         )
 

@@ -17,7 +17,14 @@ from typing import Any
 
 from fitgym.subject.introspection import docstrings
 from fitgym.subject.introspection.attributes import far_attributes, namesakes, near_attributes, plain_name
-from fitgym.subject.introspection.callables import asked, function_with, kind_of, says_nothing, signature_of, unwrapped
+from fitgym.subject.introspection.callables import (
+    asked,
+    function_with,
+    is_uninformative,
+    kind_of,
+    signature_of,
+    unwrapped,
+)
 from fitgym.subject.introspection.codes import Found
 from fitgym.subject.introspection.forwarding import Forwarded, forwarded
 from fitgym.subject.introspection.names import Known, Namespace, Nodes
@@ -67,7 +74,12 @@ class Parameters:
         """
         target = raw.target
         signature = signature_of(target)
-        if signature is not None and says_nothing(signature) and raw.code is not None and not isinstance(target, type):
+        if (
+            signature is not None
+            and is_uninformative(signature)
+            and raw.code is not None
+            and not isinstance(target, type)
+        ):
             # A wrapper that passes everything on: the wrapped function has the useful signature.
             inside = function_with(target, raw.code)
             better = signature_of(inside) if inside is not None else None
@@ -127,7 +139,7 @@ class Parameters:
         """Return the parameters of a callable outside the source under test, None if they are unknown."""
         signature = signature_of(target)
         stub = self._stubs.signature(module, qualname)
-        if signature is None or (says_nothing(signature) and stub is not None):
+        if signature is None or (is_uninformative(signature) and stub is not None):
             if stub is None:
                 return None
             return tuple(p for p in _spelt_out(stub) if not p.kind.startswith("var_"))

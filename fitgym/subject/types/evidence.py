@@ -251,7 +251,7 @@ class _Judge:
         """Yield the types that fit the uses."""
         wanted = {name for name in self.attributes if name not in _OF_OBJECT}
         if wanted:
-            fitting = list(self.having(wanted))
+            fitting = list(self.types_having(wanted))
             yield from fitting
             if fitting:
                 return
@@ -272,7 +272,7 @@ class _Judge:
         if "raised" in self.uses:
             yield Hint("class", "builtins.Exception")
 
-    def having(self, wanted: set[str]) -> Iterator[Hint]:
+    def types_having(self, wanted: set[str]) -> Iterator[Hint]:
         """Yield types whose objects have all `wanted` attributes: classes of the subject first, then built-in ones."""
         own = [name for name, attributes in self.known.items() if wanted <= attributes]
         yield from (Hint("class", name) for name in own[:4])

@@ -25,7 +25,7 @@ class Bracket:
         items: the pieces between the brackets.
         tail: the closing bracket and the text after it.
         call: the brackets belong to a call and not to a list, tuple, set or dictionary.
-        lone_comma: a single item needs a comma after it (a tuple).
+        single_item_comma: a single item needs a comma after it (a tuple).
         optional: the brackets are parentheses around a single item, written only if the line is broken.
     """
 
@@ -33,7 +33,7 @@ class Bracket:
     items: tuple[Piece, ...]
     tail: str
     call: bool = False
-    lone_comma: bool = False
+    single_item_comma: bool = False
     optional: bool = False
 
 
@@ -56,7 +56,7 @@ def flat(piece: Piece) -> str:
         return f"{flat(piece.key)}: {flat(piece.value)}"
     if piece.optional:
         return piece.head[:-1] + flat(piece.items[0]) + piece.tail[1:]
-    comma = "," if piece.lone_comma and len(piece.items) == 1 else ""
+    comma = "," if piece.single_item_comma and len(piece.items) == 1 else ""
     return piece.head + ", ".join(map(flat, piece.items)) + comma + piece.tail
 
 

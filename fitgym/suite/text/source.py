@@ -227,7 +227,7 @@ def _piece(expression: Expression, names: Mapping[int, str], scope: Scope, param
         case "list":
             return Bracket("[", items, "]")
         case "tuple":
-            return Bracket("(", items, ")", lone_comma=True)
+            return Bracket("(", items, ")", single_item_comma=True)
         case "dict":
             pairs = zip(items[::2], items[1::2], strict=True)
             return Bracket("{", tuple(Pair(key, value) for key, value in pairs), "}")

@@ -95,13 +95,13 @@ class Forms:
         self.builder = builder
         self.rates = rates
         tested = {operation.owner for operation in subject.operations if operation.under_test}
-        private = {operation.owner for operation in subject.operations if operation.way_in == "private"} - tested
+        private = {operation.owner for operation in subject.operations if operation.entry_kind == "private"} - tested
         self._callables = [
             operation
             for operation in subject.operations
             if operation.kind in ("function", "static_method", "constructor")
             and operation.drive == ""
-            and not operation.way_in
+            and not operation.entry_kind
         ]
         self._forms: dict[Hint, Form] = {}
         self._own_classes = [

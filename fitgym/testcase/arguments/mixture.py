@@ -89,7 +89,7 @@ class Mixture:
             counts[:] = [count / 2.0 for count in counts]
         self._counted[kind] = None
 
-    def weigh_again(self) -> None:
+    def reweigh(self) -> None:
         """Recompute the weights of all counted kinds, because the rates were replaced."""
         self._counted.update((kind, None) for kind, counts in enumerate(self._counts) if any(counts))
 

@@ -90,7 +90,7 @@ class Values:
         """Return the data about a parameter that `argument` needs."""
         return Place(
             operation.id,
-            operation.leads_in,
+            operation.is_entry_point,
             parameter.name,
             parameter.kind,
             parameter.hint,

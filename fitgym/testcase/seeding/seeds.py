@@ -47,7 +47,7 @@ def seeds(subject: Subject, max_length: int) -> Seeds:
         max_length: maximum number of statements of a test case.
     """
     glossary = Glossary(subject)
-    leads_in = frozenset(operation.id for operation in subject.operations if operation.leads_in)
+    entry_points = frozenset(operation.id for operation in subject.operations if operation.is_entry_point)
     kept: dict[tuple[Statement, ...], None] = {}
     called: Counter[int] = Counter()
     given: dict[Given, None] = {}
@@ -55,8 +55,8 @@ def seeds(subject: Subject, max_length: int) -> Seeds:
         translation = Translation(glossary, example)
         given.update(dict.fromkeys(translation.given))
         for sequence in translation.sequences:
-            for testcase in _parts(sequence, leads_in, max_length):
-                own = {one.operation for one in testcase} & leads_in
+            for testcase in _parts(sequence, entry_points, max_length):
+                own = {one.operation for one in testcase} & entry_points
                 if len(kept) < _MOST and testcase not in kept and any(called[one] < _OFTEN for one in own):
                     kept[testcase] = None
                     called.update(own)
@@ -64,13 +64,15 @@ def seeds(subject: Subject, max_length: int) -> Seeds:
     chosen: list[Given] = []
     for one in given:
         key = one.operation, one.parameter
-        if one.operation in leads_in and often[key] < _MOST_GIVEN:
+        if one.operation in entry_points and often[key] < _MOST_GIVEN:
             often[key] += 1
             chosen.append(one)
     return Seeds(tuple(kept), tuple(chosen))
 
 
-def _parts(sequence: Sequence[Statement], leads_in: frozenset[int], max_length: int) -> list[tuple[Statement, ...]]:
+def _parts(
+    sequence: Sequence[Statement], entry_points: frozenset[int], max_length: int
+) -> list[tuple[Statement, ...]]:
     """Split the sequence into test cases: dependent statements stay together, small groups are merged.
 
     A test case ends at its first exception, so an unnecessarily long one may never run its second half.
@@ -85,7 +87,7 @@ def _parts(sequence: Sequence[Statement], leads_in: frozenset[int], max_length: 
         members.setdefault(name, []).append(position)
     parts: list[list[int]] = []
     for positions in members.values():
-        useful = [position for position in positions if sequence[position].operation in leads_in]
+        useful = [position for position in positions if sequence[position].operation in entry_points]
         if not useful:
             continue
         positions = positions[: positions.index(useful[-1]) + 1][:max_length]  # their references come first

@@ -80,7 +80,7 @@ class Transcript:
             if one.required and one.kind not in ("var_positional", "var_keyword")
         }
         # Variable parameters of helpers are not described: a search never uses them, but an example may.
-        if (None in bound and operation.leads_in) or len(set(names)) < len(names) or not required <= set(names):
+        if (None in bound and operation.is_entry_point) or len(set(names)) < len(names) or not required <= set(names):
             return None
         self.statements.append(Statement(operation.id, receiver, args, kwargs))
         self._owners.append(self._glossary.returned(operation))

@@ -17,7 +17,7 @@ import time
 import types
 from collections.abc import Callable, Iterable
 
-__all__ = ["import_all", "only_modules_came", "roots", "succeeds_in_a_fork"]
+__all__ = ["import_all", "only_modules_added", "roots", "succeeds_in_a_fork"]
 
 _MOST_SECONDS = 20.0  # time limit of one attempt in a fork
 
@@ -42,7 +42,7 @@ def import_all(names: Iterable[str]) -> int:
     return found
 
 
-def only_modules_came(live: object, saved: object) -> bool:
+def only_modules_added(live: object, saved: object) -> bool:
     """Return True if two namespaces differ only by what an import adds.
 
     An import adds the module to its package and its loggers to the logger dictionary.
