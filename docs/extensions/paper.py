@@ -12,7 +12,7 @@ import headroom_map
 import peers
 from evidence import OUTCOMES, Claim
 from jinja2 import Environment, StrictUndefined
-from paper_figures import learning_chart, verdict_chart
+from paper_figures import Score, learning_chart, scores, verdict_chart
 from papers import papers
 from provenance import newer
 from sphinx.application import Sphinx
@@ -56,6 +56,8 @@ def functions() -> Mapping[str, Any]:
         "exact_gain": exact_gain,
         "tasks": tasks,
         "learned": learned,
+        "closed": closed,
+        "transfer": transfer,
         "agent": agent,
         "peer": {row.algorithm: row for row in peers.rows()},
         "peer_budget": peers.budget(),
@@ -102,14 +104,34 @@ def tasks(env: str) -> int:
     return len(_ladder(env).tasks)
 
 
-def learned(trained: str, judged: str, sees: str) -> Mapping[str, str]:
-    """Return score and seeds of a trained policy, from the table of `benchmarks/learning.py`."""
-    table = (ROOT / "benchmarks" / "learning" / "table.md").read_text("utf-8")
-    for line in table.splitlines():
+def learned(policy: str, judged: str, sees: str) -> Score:
+    """Return the score of a policy in an environment, from the table of `benchmarks/learning.py`."""
+    found = [one for one in scores(judged) if (one.policy, one.sees) == (policy, sees)]
+    if len(found) != 1:
+        raise InputError(f"benchmarks/learning/table.md has {len(found)} rows {judged}, {policy}, {sees}; expected one")
+    return found[0]
+
+
+def closed(judged: str) -> Mapping[str, str]:
+    """Return how much of the gap in an environment is closed, from the table of `benchmarks/learning.py`."""
+    text = (ROOT / "benchmarks" / "learning" / "table.md").read_text("utf-8")
+    _, _, part = text.partition("## The share of the gap")
+    for line in part.splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
-        if cells[:3] == [trained, judged, sees]:
-            return {"score": cells[3], "seeds": cells[4]}
-    raise InputError(f"benchmarks/learning/table.md has no row {trained}, {judged}, {sees}")
+        if cells[0] == judged:
+            return dict(
+                zip(("constant", "rule", "informed", "score", "more", "share", "blank"), cells[1:], strict=True)
+            )
+    raise InputError(f"benchmarks/learning/table.md has no share of the gap for {judged}")
+
+
+def transfer(player: str) -> str:
+    """Return what the shipped policy covers more of real modules than a player, in points, with the interval."""
+    text = (ROOT / "benchmarks" / "learning" / "transfer.md").read_text("utf-8")
+    row = re.search(rf"^\| {re.escape(player)} \|(.*)$", text, re.MULTILINE)
+    if row is None:
+        raise InputError(f"benchmarks/learning/transfer.md has no row '{player}'")
+    return row[1].split("|")[2].strip()
 
 
 def agent(goal: str, name: str) -> str:

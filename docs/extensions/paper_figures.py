@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import csv
+import re
 import statistics
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from drawing import circle, label, line, rect, svg
@@ -11,10 +14,11 @@ from evidence import OUTCOMES
 from headroom_map import ladders
 from papers import papers
 
-__all__ = ["learning_chart", "verdict_chart"]
+__all__ = ["Score", "learning_chart", "scores", "verdict_chart"]
 
 ROOT = Path(__file__).parent.parent.parent
 CURVES = ROOT / "benchmarks" / "learning" / "curves.csv"
+TABLE = ROOT / "benchmarks" / "learning" / "table.md"
 
 _COLOURS = dict(zip(OUTCOMES, ("blue", "orange", "line"), strict=True))
 _WIDTH = 720
@@ -42,52 +46,110 @@ def verdict_chart() -> str:
     return svg(_WIDTH, bottom + 36, shapes, f"{said}.")
 
 
-def learning_chart(envs: tuple[str, ...] = ("fitgym/Landscapes-v0", "fitgym/Programs-v0")) -> str:
-    """Draw the mean reward of training episodes, with the band of all seeds, beside three policies that do not learn."""
-    known = {one.env: one for one in ladders()}
-    width, height, top, gap = 225, 190, 76, 120
-    shapes = [label(16, 28, "How PPO improves while it is trained", size=17)]
-    shapes.append(label(16, 50, "mean reward of training episodes; shaded: all training seeds", colour="faint"))
-    for panel, env in enumerate(envs):
-        curves = _curves(env)
-        left = 60 + panel * (width + gap)
-        last = max(curves)
+@dataclass(frozen=True)
+class Score:
+    """A policy in one environment.
 
-        def at(steps: float, value: float, left: float = left, last: int = last) -> tuple[float, float]:
-            return left + width * steps / last, top + height * (0.9 - value) / 0.4
+    Attributes:
+        policy: its name.
+        sees: "all", or "nothing" for observations of zeros and for policies that ignore them.
+        score: its mean, with the interval, as text.
+        tasks: number of tasks.
+        seeds: number of training seeds, "" without training.
+    """
 
-        for tick in (0.5, 0.6, 0.7, 0.8, 0.9):
-            shapes.append(line([at(0, tick), at(last, tick)], "line", 0.5))
-            shapes.append(label(left - 8, at(0, tick)[1] + 4, f"{tick:.1f}", size=11, colour="faint", anchor="end"))
-        lows = [at(steps, min(values)) for steps, values in curves.items()]
-        highs = [at(steps, max(values)) for steps, values in curves.items()]
-        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in (*highs, *reversed(lows)))
-        shapes.append(f'<polygon points="{points}" fill="var(--band)"/>')
-        for name, words in (
-            ("random", "random"),
-            ("best constant", "best constant"),
-            (known[env].top.name, "best known"),
-        ):
-            value = known[env].rung(name).mean("final")
-            colour = "orange" if words == "best known" else "faint"
-            shapes.append(line([at(0, value), at(last, value)], colour, 1.5))
-            down = 12 if words == "random" else -4
-            shapes.append(
-                label(
-                    left + width + 4,
-                    at(0, value)[1] + (down if words != "best known" else 4),
-                    words,
-                    size=11,
-                    colour=colour,
-                )
-            )
-        shapes.append(line([at(steps, statistics.fmean(values)) for steps, values in curves.items()], "blue", 2.5))
-        end = at(last, statistics.fmean(curves[last]))
-        shapes += [circle(*end, 4, "blue"), label(left, top - 8, env.partition("/")[2], size=13)]
-        shapes.append(label(left + width, top + height + 18, f"{last:,} steps", size=11, colour="faint", anchor="end"))
-        seeds = f"{max(map(len, curves.values()))} seeds"
-        shapes.append(label(left, top + height + 18, seeds, size=11, colour="faint"))
-    return svg(_WIDTH, top + height + 30, shapes, "Learning curves of PPO on two environments.")
+    policy: str
+    sees: str
+    score: str
+    tasks: str
+    seeds: str
+
+    @property
+    def numbers(self) -> tuple[float, ...]:
+        """Mean, low and high."""
+        return tuple(map(float, re.findall(r"-?\d+\.\d+", self.score)))
+
+
+def scores(judged: str) -> list[Score]:
+    """Return the scores in an environment, from the table of `benchmarks/learning.py`."""
+    found = []
+    for row in TABLE.read_text("utf-8").partition("\n## ")[0].splitlines():
+        cells = [cell.strip() for cell in row.strip("|").split("|")]
+        if cells[0] == judged:
+            found.append(Score(*cells[1:]))
+    return found
+
+
+def learning_chart(trained: str = "fitgym/Landscapes-v0", judged: str = "fitgym/Programs-v0") -> str:
+    """Draw the learning curve of PPO, and beside it the scores where it was not trained."""
+    shapes = [label(16, 28, "PPO learns on landscapes and beats every constant on programs", size=17)]
+    shapes += [*_curve(trained, 60, 225, 82, 190), *_scores(trained, judged, 520, 170, 82, 190)]
+    return svg(
+        _WIDTH, 302, shapes, "The learning curve of PPO on landscapes, and the scores of its policies on programs."
+    )
+
+
+def _curve(env: str, left: float, width: float, top: float, height: float) -> Iterator[str]:
+    """Draw the mean reward of training episodes, with the band of all seeds, beside policies that do not learn."""
+    (known,) = (one for one in ladders() if one.env == env)
+    curves = _curves(env)
+    last = max(curves)
+
+    def at(steps: float, value: float) -> tuple[float, float]:
+        return left + width * steps / last, top + height * (0.9 - value) / 0.4
+
+    yield label(left, top - 12, f"Training on {env.partition('/')[2]}: mean reward", size=12)
+    for tick in (0.5, 0.6, 0.7, 0.8, 0.9):
+        yield line([at(0, tick), at(last, tick)], "line", 0.5)
+        yield label(left - 8, at(0, tick)[1] + 4, f"{tick:.1f}", size=11, colour="faint", anchor="end")
+    lows = [at(steps, min(values)) for steps, values in curves.items()]
+    highs = [at(steps, max(values)) for steps, values in curves.items()]
+    points = " ".join(f"{x:.1f},{y:.1f}" for x, y in (*highs, *reversed(lows)))
+    yield f'<polygon points="{points}" fill="var(--band)"/>'
+    for name, words, down in (
+        ("random", "random", 12),
+        ("best constant", "best constant", -4),
+        (known.top.name, "best known", 4),
+    ):
+        value = known.rung(name).mean("final")
+        colour = "orange" if words == "best known" else "faint"
+        yield line([at(0, value), at(last, value)], colour, 1.5)
+        yield label(left + width + 4, at(0, value)[1] + down, words, size=11, colour=colour)
+    yield line([at(steps, statistics.fmean(values)) for steps, values in curves.items()], "blue", 2.5)
+    yield circle(*at(last, statistics.fmean(curves[last])), 4, "blue")
+    yield label(left + width, top + height + 18, f"{last:,} steps", size=11, colour="faint", anchor="end")
+    yield label(left, top + height + 18, f"{max(map(len, curves.values()))} seeds", size=11, colour="faint")
+
+
+def _scores(trained: str, judged: str, left: float, width: float, top: float, height: float) -> Iterator[str]:
+    """Draw the scores of policies with their intervals, the lowest first."""
+    found = scores(judged)
+    best = max((one for one in found if one.policy.startswith("constant ")), key=lambda one: one.numbers[0])
+    names = {f"PPO, {trained}": "PPO", "random": "random", "informed": "informed", best.policy: "best constant"}
+    rows = [(_named(names[one.policy], one), one) for one in found if one.policy in names]
+    rows.sort(key=lambda row: row[1].numbers[0])
+
+    def x(value: float) -> float:
+        return left + width * (value - 0.6) / 0.3
+
+    tasks, seeds = rows[0][1].tasks, max(int(one.seeds or 0) for _, one in rows)
+    yield label(left - 96, top - 12, f"Score on {judged.partition('/')[2]}, without training there", size=12)
+    for tick in (0.6, 0.7, 0.8, 0.9):
+        yield line([(x(tick), top), (x(tick), top + height)], "line", 0.5)
+        yield label(x(tick), top + height + 18, f"{tick:.1f}", size=11, colour="faint", anchor="middle")
+    for number, (name, one) in enumerate(rows):
+        y = top + height * (number + 0.5) / len(rows)
+        mean, low, high = one.numbers
+        colour = "blue" if name == "PPO" else "faint"
+        yield label(left - 10, y + 4, name, size=12, anchor="end")
+        yield line([(x(low), y), (x(high), y)], colour, 2)
+        yield circle(x(mean), y, 4, colour)
+    said = f"{tasks} test programs, {seeds} training seeds"
+    yield label(left + width, top + height + 34, said, size=11, colour="faint", anchor="end")
+
+
+def _named(name: str, one: Score) -> str:
+    return "PPO, sees nothing" if name == "PPO" and one.sees == "nothing" else name
 
 
 def _curves(env: str) -> dict[int, list[float]]:

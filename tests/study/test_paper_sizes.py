@@ -1,6 +1,7 @@
 """The size `paper` of the studies: unsaturated subjects by the stated rule, on other seeds, within six hours."""
 
 import csv
+import shutil
 import tomllib
 from collections import defaultdict
 from pathlib import Path
@@ -29,9 +30,24 @@ def test_the_unsaturated_subjects_are_those_of_the_rule() -> None:
     assert set(Corpus.load(str(STUDIES / "unsaturated.toml")).subjects) == ruled
 
 
+@pytest.fixture(scope="module")
+def studies(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The studies beside empty modules of the names of their subjects: a plan needs no installed package."""
+    root = tmp_path_factory.mktemp("project")
+    shutil.copytree(STUDIES, root / "studies", ignore=shutil.ignore_patterns("reports"))
+    (root / "benchmarks").symlink_to(ROOT / "benchmarks")
+    for name in tomllib.loads((STUDIES / "unsaturated.toml").read_text("utf-8"))["subject"]:
+        folder = root / "results" / "subjects"
+        for part in name["subject"].split("."):
+            folder /= part
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "__init__.py").touch()
+    return root / "studies"
+
+
 @pytest.mark.parametrize("file", SIZED, ids=[file.stem for file in SIZED])
-def test_two_cores_make_the_size_paper_in_six_hours_on_other_seeds_than_the_rule_saw(file: Path) -> None:
-    plan = Plan.load(file, "paper")
+def test_two_cores_make_the_size_paper_in_six_hours_on_other_seeds_than_the_rule_saw(file: Path, studies: Path) -> None:
+    plan = Plan.load(studies / file.name, "paper")
     assert plan.estimate(workers=2) <= 6 * 3600
     assert len(plan.seeds) >= 10
     if "unsaturated" in file.read_text("utf-8"):
