@@ -38,10 +38,13 @@ def studies(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (root / "benchmarks").symlink_to(ROOT / "benchmarks")
     for name in tomllib.loads((STUDIES / "unsaturated.toml").read_text("utf-8"))["subject"]:
         folder = root / "results" / "subjects"
-        for part in name["subject"].split("."):
+        module, _, cls = name["subject"].partition(":")
+        for part in module.split("."):
             folder /= part
             folder.mkdir(parents=True, exist_ok=True)
             (folder / "__init__.py").touch()
+        if cls:
+            (folder / "__init__.py").write_text(f"class {cls}: ...\n")
     return root / "studies"
 
 
