@@ -193,7 +193,7 @@ def test_the_navigation_has_four_doors() -> None:
         ("environments/toy", "Toy-v0.webp"),
         ("index", "Pynguin"),
         ("benchmark", "Deciding pays in"),
-        ("paper", "Learning curves of PPO"),
+        ("paper", "The learning curve of PPO"),
     ],
 )
 def test_a_page_has_its_picture(page: str, picture: str) -> None:

@@ -337,6 +337,7 @@ class _Job:
             deadline=share.deadline,
             units=share.units,
             scoring_s=share.scoring_s,
+            scored=next(iter(self.env.goal.late), ""),
             report=lambda note: self._tell_finishing(prefix + note),
         )
 

@@ -77,7 +77,7 @@ class Finished:
         runs: number of runs in fresh interpreters in which all tests passed.
         dropped: tests that behaved differently between runs or were not checked in time, with the reason.
         weakened: number of assertions dropped for one of these reasons.
-        mutants: the mutants that the exported tests kill, None unless mutants were run in the search.
+        mutants: the mutants that the exported tests kill, None unless the search ran mutants or a score was asked for.
         mutants_s: seconds spent on running the mutants.
         unfinished: a sentence for each stage that was cut off; empty if none was.
     """
@@ -106,6 +106,7 @@ def finish(
     deadline: Deadline = Deadline(),  # noqa: B008  (it is immutable)
     units: float = math.inf,
     scoring_s: float = math.inf,
+    scored: str = "",
     report: Report = lambda _: None,
 ) -> Finished:
     """Minimise the result of a search, add assertions, check the tests and export them.
@@ -122,6 +123,7 @@ def finish(
         units: limit of work for minimising and choosing assertions, so that the suite is the same on every machine;
             infinite if the deadline decides.
         scoring_s: seconds for running the mutants against the suite, if `units` is finite.
+        scored: a fitness function about mutants that is scored even if the search ended before it ran any mutant.
         report: receives progress.
     """
     engine.budget = None
@@ -184,7 +186,8 @@ def finish(
     started = time.monotonic()
     report("running mutants")
     scoring = Deadline(started + scoring_s, started + scoring_s) if counted else deadline
-    score = mutation_score(engine, stable.tests, source, scoring, twice=counted or math.isinf(deadline.hard))
+    patient = counted or math.isinf(deadline.hard)
+    score = mutation_score(engine, stable.tests, source, scoring, twice=patient, name=scored)
     score_s = time.monotonic() - started
     if score is not None and not score.complete:
         unfinished.append("running mutants: stopped by the clock, the mutants that are left count as survivors")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from fitgym.engine.choices import FITNESS
 from fitgym.engine.workbench import Workbench
 from fitgym.errors import OutOfBudget
 from fitgym.execution.executor import Trial
@@ -65,6 +66,7 @@ def mutation_score(
     deadline: Deadline = Deadline(),  # noqa: B008  (it is immutable)
     *,
     twice: bool = True,
+    name: str = "",
 ) -> MutationScore | None:
     """Run finished tests with their assertions on every mutant that they infect.
 
@@ -76,18 +78,22 @@ def mutation_score(
     infects is killed if a test fails when the test file imports the mutant in a fresh interpreter.
 
     Args:
-        engine: a search with a fitness function about mutants; without one, the result is None.
+        engine: a search that recorded a fitness function about mutants, or what it needs apart from running mutants. In
+            the second case `name` says which function; otherwise the result is None.
         tests: as exported.
         source: text of the test file.
         deadline: when to stop; mutants that have not been run count as survivors.
         twice: try kills by timeout twice.
+        name: a fitness function about mutants to score even if the search ended before it ran any mutant.
     """
-    functions = engine.functions
-    about = (name for name, fitness in functions.items() if fitness.numbers is not None and engine.records(name))
-    name = next(about, "")
+    measured = (one for one, fitness in engine.functions.items() if fitness.numbers is not None and engine.records(one))
+    name = next(measured, name)
     if not name:
         return None
-    fitness, of_target = functions[name], functions[name].numbers
+    fitness = engine.functions.get(name) or FITNESS.load(name)(engine.subject)
+    if not fitness.needs - {"effects"} <= engine.probes:
+        return None
+    of_target = fitness.numbers
     assert of_target is not None
     names: dict[TestCase, str] = {}
     expected: dict[TestCase, Expectation] = {}

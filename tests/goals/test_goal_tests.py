@@ -98,3 +98,14 @@ def test_the_value_at_the_boundary_of_a_comparison_is_in_the_suite(goal: type[Go
             engine.step()
         source = finish(engine, [name for name in goal.kept if engine.records(name)]).source
     assert 'unit(1024) == "K"' in source and 'unit(1048576) == "M"' in source
+
+
+def test_the_mutants_that_a_suite_kills_are_counted_even_if_the_search_ran_none(executor: Executor) -> None:
+    engine = searching(executor, "60x")
+    while not engine.over:
+        engine.step()
+    assert not engine.measures("strong_mutation")
+    names = [name for name in Tests.kept if engine.records(name)]
+    score = finish(engine, names, scored="strong_mutation").mutants
+    assert score is not None and score.complete
+    assert 0 < len(score.killed) < score.total and len(score.killed) + len(score.survivors) == score.total
