@@ -1,7 +1,7 @@
 """Draws the headroom of all environments: where deciding pays, and how much.
 
-`python docs/extensions/headroom_map.py` writes the file for other pages; `docs/benchmark.md` and the paper have the same
-drawing in the colours of the page.
+`PYTHONPATH=benchmarks python docs/extensions/headroom_map.py` writes the file for other pages. `docs/benchmark.md` and the paper
+have the same drawing in the colours of the page.
 """
 
 from __future__ import annotations

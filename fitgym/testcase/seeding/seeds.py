@@ -70,9 +70,7 @@ def seeds(subject: Subject, max_length: int) -> Seeds:
     return Seeds(tuple(kept), tuple(chosen))
 
 
-def _parts(
-    sequence: Sequence[Statement], entry_points: frozenset[int], max_length: int
-) -> list[tuple[Statement, ...]]:
+def _parts(sequence: Sequence[Statement], entry_points: frozenset[int], max_length: int) -> list[tuple[Statement, ...]]:
     """Split the sequence into test cases: dependent statements stay together, small groups are merged.
 
     A test case ends at its first exception, so an unnecessarily long one may never run its second half.
