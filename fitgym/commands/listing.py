@@ -119,7 +119,7 @@ class _Policies(Kind):
     def whole(self, name: str) -> str:
         folder = next(folder for folder in policies().values() if folder.name == name)
         made = json.dumps(Agent.load(folder).made, indent=2)
-        return "\n\n".join([f"--agent pretrained {purpose(folder)}", described()[name], made])
+        return "\n\n".join([f"{name}: --agent pretrained {purpose(folder)}", described()[name], made])
 
 
 KINDS: Mapping[str, Kind] = {
