@@ -40,10 +40,12 @@ from prices import discount
 
 def test_members():
     assert discount(1000, True) == 100
+    assert discount(1219, True) == 121
 
 
 def test_small():
     assert discount(999, True) == 0
+    assert discount(0, True) == 0
     assert discount(2000, False) == 0
 
 
