@@ -5,7 +5,7 @@
     python benchmarks/leaderboard.py --board               only validate what is there, and write the page
 
 Policies, datasets and records are in `results/leaderboard`; what is there is not made again. `fitgym validate` repeats
-each record, and `leaderboard/landscapes.md` and `leaderboard/landscapes.csv` hold what it measured.
+each record, and `leaderboard/landscapes.md` and `leaderboard/landscapes.csv` hold the repeated values.
 """
 
 from __future__ import annotations

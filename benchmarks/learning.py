@@ -78,7 +78,7 @@ class Player(NamedTuple):
     Attributes:
         env: the name of its training; the name of a baseline otherwise.
         seed: of its training; "" for a baseline.
-        seen: what it sees: "all" or "nothing".
+        seen: the observations of the policy: "all", or "nothing" for zeros.
         folder: of the saved agent; "" for a baseline.
     """
 

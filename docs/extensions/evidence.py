@@ -146,7 +146,7 @@ class Paper:
         name: of its file.
         title: of its page.
         cited: the reference.
-        asks: what was compared, in a sentence or two.
+        asks: the comparison, in a sentence or two.
         differs: aspects of the set-up: a name, the paper's, ours.
         claims: of the paper, in order.
         own: claims that the paper does not make.

@@ -36,7 +36,7 @@ class Row:
         random: of random actions.
         constant: of the best constant action.
         best: name of the best known policy.
-        gain: what it reaches more than the best constant, with its 95 % interval, in the unit of the environment.
+        gain: its value minus that of the best constant, with a 95 % interval, in the unit of the environment.
         old: the code has changed since the measurement.
     """
 
