@@ -12,7 +12,7 @@ import headroom_map
 import peers
 from evidence import OUTCOMES, Claim
 from jinja2 import Environment, StrictUndefined
-from paper_figures import Score, learning_chart, scores, verdict_chart
+from paper_figures import TABLE, Score, learning_chart, scores, verdict_chart
 from papers import papers
 from provenance import newer
 from sphinx.application import Sphinx
@@ -114,8 +114,7 @@ def learned(policy: str, judged: str, sees: str) -> Score:
 
 def closed(judged: str) -> Mapping[str, str]:
     """Return how much of the gap in an environment is closed, from the table of `benchmarks/learning.py`."""
-    text = (ROOT / "benchmarks" / "learning" / "table.md").read_text("utf-8")
-    _, _, part = text.partition("## The share of the gap")
+    _, _, part = TABLE.read_text("utf-8").partition("## The share of the gap")
     for line in part.splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if cells[0] == judged:

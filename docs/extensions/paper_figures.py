@@ -14,7 +14,7 @@ from evidence import OUTCOMES
 from headroom_map import ladders
 from papers import papers
 
-__all__ = ["Score", "learning_chart", "scores", "verdict_chart"]
+__all__ = ["TABLE", "Score", "learning_chart", "scores", "verdict_chart"]
 
 ROOT = Path(__file__).parent.parent.parent
 CURVES = ROOT / "benchmarks" / "learning" / "curves.csv"
