@@ -21,7 +21,7 @@ from fitgym.run.setting import Setting
 if TYPE_CHECKING:
     from fitgym.learning.training import Training
 
-__all__ = ["Env", "at_once", "environment", "environments", "told"]
+__all__ = ["Env", "at_once", "attribute_of_each", "environment", "environments"]
 
 Env = gymnasium.Env[Any, Any]
 
@@ -74,7 +74,7 @@ def environment(request: Training, subjects: tuple[str, ...], path: str | None, 
     return NormalizeReward(env) if request.normalise and issubclass(kind(request.setting.agent), Deep) else env
 
 
-def told(env: Any, name: str) -> list[Any]:
+def attribute_of_each(env: Any, name: str) -> list[Any]:
     """Return an attribute of every single environment."""
     return list(env.get_attr(name)) if hasattr(env, "get_attr") else [env.get_wrapper_attr(name)]
 

@@ -43,7 +43,7 @@ from fitgym.agents.transition import Transition
 from fitgym.errors import BudgetError, InputError, SubjectError
 from fitgym.evolution.budget import Budget
 from fitgym.learning.dataset import check, read
-from fitgym.learning.environments import at_once, environment, environments, told
+from fitgym.learning.environments import at_once, attribute_of_each, environment, environments
 from fitgym.learning.validation import Point, Validation, validation_tasks
 from fitgym.run.cluster import check_executor
 from fitgym.run.environment import has_subject, make, options_of
@@ -193,7 +193,7 @@ def train(
     makers = [partial(environment, request, usable, path, number) for number in range(request.envs)]
     env = environments(request, makers)
     try:
-        names, features, bound = told(env, "names")[0]
+        names, features, bound = attribute_of_each(env, "names")[0]
         text = request.setting.agent if earlier is None else str(earlier)
         agent = make_agent(text, env.action_space, action_names=names, seed=own, environment=bound)
         made = _Made(request, usable, agent, [seed + number for number in range(request.envs)])
@@ -212,7 +212,7 @@ def train(
             more: dict[str, Any] = log if isinstance(agent, Deep) else {}
             agent.learn(env, request.steps - done, callback=watcher, seed=seed, **more)
         found = dict(unusable)
-        for failures in told(env, "failures"):
+        for failures in attribute_of_each(env, "failures"):
             found.update(failures)
         lost = int(np.sum(getattr(env, "lost", 0)))
     finally:
