@@ -85,6 +85,9 @@ def summary(outcomes: Mapping[str, Any], output: Path) -> str:
     current = sum(outcome.current for outcome in outcomes.values())
     if current:
         lines.append(f"{current} up to date (--again searches for more)")
+    postponed = sum(outcome.postponed for outcome in outcomes.values())
+    if postponed:
+        lines.append(f"{postponed} left for the next run: the budget was too small for all modules")
     for name, outcome in outcomes.items():
         if outcome.error:
             lines.append(f"not tested: {name}: {outcome.error}")

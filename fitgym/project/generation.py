@@ -97,6 +97,7 @@ class Outcome:
         error: why there was no run, "" if there was one or none was needed.
         current: its tests were made for the current code, so there was nothing to do.
         interrupted: the user stopped it.
+        postponed: the budget was too small for all modules, so it is left for the next run.
     """
 
     record: dict[str, Any] | None = None
@@ -104,6 +105,7 @@ class Outcome:
     error: str = ""
     current: bool = False
     interrupted: bool = False
+    postponed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +150,8 @@ def generate_project(request: ProjectRequest, report: Callable[[Event], None] = 
 
     Modules whose tests are up to date are skipped, so an interrupted or killed run can be continued. A module that
     cannot be imported has an outcome with an error. After an interruption (Ctrl-C), modules in progress are finished
-    quickly, and the others are left out.
+    quickly, and the others are left out. If the budget is too small for all modules, those in inner packages are
+    postponed.
 
     Args:
         request: the modules and options.
@@ -158,7 +161,7 @@ def generate_project(request: ProjectRequest, report: Callable[[Event], None] = 
         The outcomes by module name, in the order of the project.
 
     Raises:
-        BudgetError: the budget is too small for so many modules.
+        BudgetError: the budget is too small for one module.
         InputError: see `fitgym.run.generation.generate`.
         KeyboardInterrupt: a second interruption.
     """
@@ -178,7 +181,10 @@ def generate_project(request: ProjectRequest, report: Callable[[Event], None] = 
         else:
             waiting.append((module, wanted))
     if waiting:
-        budget = _checked_budget(request, len(waiting))
+        budget, room = _checked_budget(request)
+        inward = sorted(waiting, key=lambda each: (each[0].name.count("."), each[0].name))
+        run.outcomes |= {module.name: Outcome(postponed=True) for module, _ in inward[room:]}
+        waiting = deque(inward[:room])
         run.deadline = time.monotonic() + budget.amount
         if request.tests is not None:
             run.existing = _existing(run, [module for module, _ in waiting], budget)
@@ -291,20 +297,14 @@ def _share(run: _Run, whole: Budget, size: int, waiting: Sequence[int], every: S
     return Budget(round(max(LEAST_S, seconds), 1), "s")
 
 
-def _checked_budget(request: ProjectRequest, modules: int) -> Budget:
-    """Return the budget if it is large enough for so many modules."""
+def _checked_budget(request: ProjectRequest) -> tuple[Budget, int]:
+    """Return the budget and the number of modules that it is enough for, at least 1."""
     budget = request.budget
     assert budget is not None, "the request is not to be carried out"
-    if budget.deterministic:
-        least, each = modules, "1"
-    else:
-        least, each = math.ceil(LEAST_S * modules / min(request.jobs, modules)), f"{LEAST_S:g} s"
+    least, jobs = (1.0, 1) if budget.deterministic else (LEAST_S, request.jobs)
     if budget.amount < least:
-        raise BudgetError(
-            f"budget {budget} is too small for {modules} modules; expected at least {least}{budget.unit}, {each} for each, "
-            "or choose some by --only"
-        )
-    return budget
+        raise BudgetError(f"budget {budget} is too small for a module; expected at least {least:g}{budget.unit}")
+    return budget, int(jobs * budget.amount / least)
 
 
 def _is_current(filing: Filing, record: Mapping[str, Any] | None) -> bool:
