@@ -103,13 +103,14 @@ def measure(package: str, options: argparse.Namespace) -> Row:
     folder.mkdir(parents=True, exist_ok=True)
     env = environment(options.packages, folder)
     row = core_subjects.Row(module, options.seed)
-    record = core_subjects.generate(subject, options.seed, options, folder, env, row)
     of_plain = source_file(module, env, folder)
-    if record is None or not record["suite_path"]:
+    is_package = Path(of_plain).name == "__init__.py"
+    record = core_subjects.generate(subject, options.seed, options, folder, env, row, is_package=is_package)
+    suite = next(iter(sorted((folder / "suite").rglob("test_*.py"))), None)
+    if record is None or suite is None:
         problem = row.findings[-1] if row.findings else "no suite"
         total = plain_total(of_plain, env, folder)
         return Row(package, module, options.seed, options.budget, total=total, wall_s=row.wall_s, problem=problem[:200])
-    suite = folder / "suite" / record["suite_path"]
     results = outcomes(suite, env)
     branches = plain_branches(subject, of_plain, suite, env)
     seconds = record["seconds"]["search"]

@@ -91,15 +91,26 @@ def measure(subject: Subject, seed: int, options: argparse.Namespace) -> Row:
 
 
 def generate(
-    subject: Subject, seed: int, options: argparse.Namespace, folder: Path, env: dict[str, str], row: Row
+    subject: Subject,
+    seed: int,
+    options: argparse.Namespace,
+    folder: Path,
+    env: dict[str, str],
+    row: Row,
+    *,
+    is_package: bool = False,
 ) -> dict[str, Any] | None:
-    """Run `fitgym generate` in a separate process. Returns the record, or None with the reason in `row.findings`."""
-    for stale in [folder / "record.json", *(folder / "suite").glob("*.py")]:
+    """Run `fitgym generate` in a separate process. Returns the record, or None with the reason in `row.findings`.
+
+    Of a package only the module itself, its `__init__.py`, gets a suite.
+    """
+    for stale in [folder / "record.json", *(folder / "suite").rglob("*.py")]:
         stale.unlink(missing_ok=True)
     command = [sys.executable, "-m", "fitgym", "generate", subject.text, "--goal", options.goal, "--quiet"]
     command += ["--budget", options.budget, "--seed", str(seed), "--output", "suite", "--json", "record.json"]
     command += ["--agent", options.agent] if options.agent else []
     command += ["--search", options.search] if options.search else []
+    command += ["--exclude", f"{subject.text}.*"] if is_package else []
     started = time.perf_counter()
     done = run(command, env, folder, 10 * seconds(options.budget) + 120)
     row.wall_s = round(time.perf_counter() - started, 2)
@@ -112,7 +123,7 @@ def generate(
         row.findings.append(f"exit code {done.returncode}: {last[:200]}")
         return None
     record: dict[str, Any] = json.loads((folder / "record.json").read_text("utf-8"))
-    return record
+    return record["modules"][subject.text] if "modules" in record else record
 
 
 def seconds(budget: str) -> float:
