@@ -203,13 +203,24 @@ def test_the_object_of_a_method_is_no_variable() -> None:
 
 
 CALLS = [
-    ("return a.lower()", ["a"]),
-    ("return a.strip().upper()", ["a", "a.strip()"]),
+    ("return a.title()", ["a"]),
+    ("return a.lower()", ["a", "a.upper()"]),
+    ("return a.strip().upper()", ["a", "a.lstrip()", "a.rstrip()", "a.strip()", "a.strip().lower()"]),
     ("return a.replace('x', b)", ["a", "a.replace(b, 'x')"]),
+    ("return a.replace('x', 'y', 1)", ["a", "a.replace('y', 'x', 1)", "a.replace('x', 1, 'y')", "a.replace('x', 'y')"]),
+    ("return a.startswith('x')", ["a.__contains__('x')", "a.endswith('x')"]),
+    ("return a.startswith(b)", ["a.endswith(b)"]),
+    ("return a.split(b)", []),
+    ("return a.split(b, 1)", ["a.split(1, b)", "a.split(b)", "a.rsplit(b, 1)"]),
+    ("return a.get(b, 0)", ["a.get(0, b)", "a.get(b)"]),
+    ("return a.get(b)", []),
+    ("return getattr(a, b, 0)", ["getattr(b, a, 0)", "getattr(a, 0, b)", "getattr(a, b)"]),
+    ("return any(a)", ["all(a)"]),
+    ("return re.match(a, b)", ["re.match(b, a)", "re.search(a, b)", "re.fullmatch(a, b)"]),
     ("return a.pop()", []),
     ("return sorted(a)", ["a"]),
     ("return sorted(a, key=b)", ["a", "sorted(a)"]),
-    ("return max(0, a + b)", ["0", "(a + b)"]),
+    ("return max(0, a + b)", ["0", "(a + b)", "min(0, a + b)"]),
     ("return g(a, b)", ["g(b, a)"]),
     ("return g(a, a)", []),
     ("return g(a, b, 1)", ["g(b, a, 1)", "g(a, 1, b)"]),
@@ -244,6 +255,52 @@ OPERANDS = [
 @pytest.mark.parametrize(("body", "expected"), OPERANDS, ids=[body for body, _ in OPERANDS])
 def test_of_an_operation_one_operand_is_left(body: str, expected: list[str]) -> None:
     assert [text for _, text in changes(of_body(body), "operand")] == expected
+
+
+ALTERNATIVES = [
+    ("return isinstance(a, (int, str))", ["(str,)", "(int,)"]),
+    ("return a in (1, 2, 3)", ["(2, 3)", "(1, 3)", "(1, 2)"]),
+    ("return a not in {1, 2}", ["{2}", "{1}"]),
+    ("return a in [b, 2]", ["[2]", "[b]"]),
+    ("return a.startswith(('x', b))", ["(b,)", "('x',)"]),
+    ("try: g()\nexcept (A, B): h()", ["(B,)", "(A,)"]),
+    ("return a in (\n    1,\n    2,\n)", ["(2,\n\n\n)", "(1,\n\n\n)"]),
+    ("return a in (1,)", []),
+    ("return a in (*b, 2)", []),
+    (f"return a in {tuple(range(13))}", []),
+    ("return a, b", []),
+    ("return a == (1, b)", []),
+    ("return g((1, b))", []),
+]
+
+
+@pytest.mark.parametrize(("body", "expected"), ALTERNATIVES, ids=[body for body, _ in ALTERNATIVES])
+def test_of_a_collection_of_alternatives_each_is_left_out(body: str, expected: list[str]) -> None:
+    assert [text for _, text in changes(of_body(body), "operand")] == expected
+
+
+RESULTS = [
+    ("return b", "b: bool", "object", True),
+    ("return b", "b", "bool", False),
+    ("return b.x", "b", "bool", True),
+    ("return g(b)", "b", "bool", True),
+    ("return g(b)", "b", "str", False),
+    ("return b.startswith('x')", "b", "object", True),
+    ("return isinstance(b, int)", "b", "object", True),
+    ("return b in (1, 2)", "b", "bool", False),
+    ("return True", "b", "bool", False),
+]
+
+
+@pytest.mark.parametrize(
+    ("body", "parameters", "returns", "expected"), RESULTS, ids=[" ".join(row[:3]) for row in RESULTS]
+)
+def test_a_truth_value_that_is_returned_becomes_a_constant(
+    body: str, parameters: str, returns: str, expected: bool
+) -> None:
+    found = mutants(f"def f({parameters}) -> {returns}:\n    {body}\n")
+    constants = [text for _, text in changes(found, "relational") if text in ("True", "False")]
+    assert constants == (["False", "True"] if expected else [])
 
 
 STATEMENTS = [
