@@ -123,7 +123,8 @@ def of_collection(node: ast.List | ast.Set | ast.Tuple, text: Text) -> Iterator[
     """Yield a list, set or tuple without each of its elements; nothing for short and for long ones."""
     if not 1 < len(node.elts) <= _MOST_ELEMENTS or any(isinstance(element, ast.Starred) for element in node.elts):
         return
-    opening, closing = {ast.List: "[]", ast.Set: "{}", ast.Tuple: "()"}[type(node)]
+    brackets: dict[type[ast.expr], tuple[str, str]] = {ast.List: ("[", "]"), ast.Set: ("{", "}"), ast.Tuple: ("(", ")")}
+    opening, closing = brackets[type(node)]
     parts = [text.at(span_of(element)) for element in node.elts]
     for place in range(len(parts)):
         rest = ", ".join([*parts[:place], *parts[place + 1 :]])
@@ -149,10 +150,7 @@ def _is_text(node: ast.expr) -> bool:
 
 def _name(function: ast.expr) -> str:
     """Return the last part of the name of a called function, "" if it has none."""
-    match function:
-        case ast.Attribute(attr=name) | ast.Name(id=name):
-            return name
-    return ""
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
 def of_operation(node: ast.BinOp, text: Text) -> Iterator[str]:
