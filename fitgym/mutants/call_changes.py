@@ -11,6 +11,7 @@ References:
 from __future__ import annotations
 
 import ast
+import builtins
 from collections.abc import Iterator
 
 from fitgym.mutants.text import Text, span_of
@@ -25,8 +26,27 @@ _KEEPING = frozenset(
 )
 """Methods whose result has the type of their object."""
 
-_ALIKE = frozenset({"abs", "max", "min", "reversed", "round", "set", "sorted"})
-"""Functions whose result has the type of their argument, but another value."""
+_ALIKE = frozenset(
+    {
+        *(
+            "abs",
+            "bool",
+            "bytes",
+            "dict",
+            "float",
+            "frozenset",
+            "int",
+            "list",
+            "max",
+            "min",
+            "reversed",
+            "round",
+            "set",
+        ),
+        *("sorted", "str", "tuple"),
+    }
+)
+"""Functions whose result often has the type of an argument, but another value."""
 
 _SYMMETRIC = frozenset({"max", "min"})
 """Functions whose result does not depend on the order of their arguments."""
@@ -84,7 +104,7 @@ _MOST_ELEMENTS = 12
 def of_call(node: ast.Call, text: Text, *, silent: bool = False) -> Iterator[str]:
     """Yield the replacements of a call.
 
-    They are the object or an argument of the call, if it has the type of the result; the call with two adjacent
+    They are the object or an argument of the call, if it may have the type of the result; the call with two adjacent
     arguments swapped; the call without one of its keyword arguments or its last, optional argument; the call of a
     similar function.
 
@@ -98,6 +118,8 @@ def of_call(node: ast.Call, text: Text, *, silent: bool = False) -> Iterator[str
         yield _alone(node, node.func.value, text)
     elif isinstance(node.func, ast.Name) and node.func.id in _ALIKE and plain and node.args:
         yield from (_alone(node, argument, text) for argument in node.args)
+    elif plain and len(node.args) == 1 and not node.keywords and not silent and _is_own_function(node.func):
+        yield _alone(node, node.args[0], text)
     if silent or not plain:
         return
     parts = [text.at(span_of(argument)) for argument in node.args]
@@ -146,6 +168,16 @@ def _similar(node: ast.Call, arguments: int) -> tuple[str, ...]:
 
 def _is_text(node: ast.expr) -> bool:
     return isinstance(node, ast.JoinedStr) or (isinstance(node, ast.Constant) and isinstance(node.value, str))
+
+
+def _is_own_function(function: ast.expr) -> bool:
+    """Return whether the name is that of a function of the project or a method of `self`, and not of a class."""
+    match function:
+        case ast.Name(id=name):
+            return name.islower() and not hasattr(builtins, name)
+        case ast.Attribute(value=ast.Name(id="self"), attr=name):
+            return name.islower()
+    return False
 
 
 def _name(function: ast.expr) -> str:

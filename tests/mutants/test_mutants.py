@@ -216,6 +216,13 @@ CALLS = [
     ("return a.get(b)", []),
     ("return getattr(a, b, 0)", ["getattr(b, a, 0)", "getattr(a, 0, b)", "getattr(a, b)"]),
     ("return any(a)", ["all(a)"]),
+    ("return list(a)", ["a"]),
+    ("return int(a, 16)", ["a", "16", "int(16, a)", "int(a)"]),
+    ("return normalised(a)", ["a"]),
+    ("return self._key(a)", ["a"]),
+    ("return Money(a)", []),
+    ("return len(a)", []),
+    ("return f(a, x=1)", ["f(a)"]),
     ("return re.match(a, b)", ["re.match(b, a)", "re.search(a, b)", "re.fullmatch(a, b)"]),
     ("return a.pop()", []),
     ("return sorted(a)", ["a"]),
@@ -357,8 +364,8 @@ def test_only_bodies_of_functions_are_changed_and_the_others_counted() -> None:
     source = "X = 1\n@deco(2)\ndef f(a=0):\n    return a\nclass C:\n    y = 0\ng = lambda a: 1\n"
     found = mutants(source)
     assert [one.text for one in found] == ["pass"]
-    # 1 -> 0, the assignment; 2 -> 0, 3, 1, -1; 0 -> 1; y: the same two; g: the assignment, 1 -> 0
-    assert found.at_import == 2 + 4 + 1 + 2 + 2
+    # 1 -> 0, the assignment; 2 -> 0, 3, 1, -1, the call; 0 -> 1; y: the same two; g: the assignment, 1 -> 0
+    assert found.at_import == 2 + 5 + 1 + 2 + 2
 
 
 def test_only_the_class_under_test_is_changed() -> None:
