@@ -43,6 +43,7 @@ OBSERVING = 0.4
 KILLING = 0.3
 AMPLE = 2.0  # seconds for minimising from which it also preserves killed mutants
 ROUNDS = 4  # of minimising when the goal is mutants
+SCORING_S = 2.0  # seconds for running the mutants if a budget in seconds is used up
 GLANCES = 3  # extra observations if a chunk differs between its first two
 CHUNK = 16  # test cases per observation; the deadline is checked between two
 BATCH = 64  # test cases per execution while minimising, for the same reason
@@ -185,7 +186,8 @@ def finish(
     # Measure the final file.
     started = time.monotonic()
     report("running mutants")
-    scoring = Deadline(started + scoring_s, started + scoring_s) if counted else deadline
+    end = started + scoring_s if counted else min(deadline.hard, max(deadline.soft, started + SCORING_S))
+    scoring = Deadline(end, end)
     patient = counted or math.isinf(deadline.hard)
     score = mutation_score(engine, stable.tests, source, scoring, twice=patient, name=scored)
     score_s = time.monotonic() - started
