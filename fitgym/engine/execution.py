@@ -12,7 +12,6 @@ from fitgym.engine.queries import Queries
 from fitgym.engine.state import State
 from fitgym.errors import OutOfBudget
 from fitgym.evolution.trials import tried
-from fitgym.fitness.base import Mask
 from fitgym.instrument.trace import Trace
 from fitgym.testcase.statement import TestCase
 
@@ -64,7 +63,7 @@ class Execution:
                 testcases, traces = [testcase for testcase, _ in ran], [trace for _, trace in ran]
             finally:
                 state.executions += state.executor.executions - before
-            if "effects" in probes and late is None:
+            if "effects" in probes and late is None and not state.spares_mutants:
                 traces = self._run_on_mutants(testcases, traces)
         if late is None or "effects" not in probes:
             with state.stopwatch.time("measure"):
@@ -83,14 +82,6 @@ class Execution:
             needs = measurements.fitness[name].needs
             able = [testcase for testcase in known if needs <= measurements.recorded(testcase)]
             self._state.archive.update([name], able, self._confirm)
-
-    def required_targets(self, name: str) -> Mask:
-        """Return which targets of a fitness function a finished suite must cover.
-
-        These are all targets that existing tests do not cover, unless its mutants were restricted.
-        """
-        required = self._state.required_mutants.get(name)
-        return ~self._state.archive.granted(name) if required is None else required
 
     def _executions_left(self) -> int | None:
         """Return the number of executions that the budget leaves; None if the budget counts something else."""
@@ -125,21 +116,15 @@ class Execution:
         return self._queries.probes.union(*(measurements.recorded(t) for t in testcases if t in measurements))
 
     def _run_on_mutants(self, testcases: Sequence[TestCase], traces: list[Trace]) -> list[Trace]:
-        """Return the traces, with the effects of the mutants that the test cases infect."""
+        """Return the traces, with the effects of the mutants that the test cases infect and none has killed."""
         state = self._state
         infected = np.zeros((len(traces), len(state.subject.mutants)), dtype=bool)
+        uses_archive = self._queries.uses_archive
         for name, fitness in state.measurements.fitness.items():
             if fitness.numbers is not None:
-                infected[:, fitness.numbers] |= fitness.infected(traces) & self._mutants_to_run(name)
-        exhaustive = not self._queries.uses_archive or bool(state.required_mutants)
-        return tried(testcases, traces, infected, state.executor, state.table, exhaustive=exhaustive)
-
-    def _mutants_to_run(self, name: str) -> Mask:
-        """Return the mutants of a fitness function that test cases run on."""
-        if self._state.required_mutants:
-            return self.required_targets(name)
-        archive = self._state.archive
-        return ~(archive.covered(name) if self._queries.uses_archive else archive.granted(name))
+                dead = state.archive.covered(name) if uses_archive else state.archive.granted(name)
+                infected[:, fitness.numbers] |= fitness.infected(traces) & ~dead
+        return tried(testcases, traces, infected, state.executor, state.table, exhaustive=not uses_archive)
 
     def _learn(self, testcases: Sequence[TestCase], traces: Sequence[Trace], probes: frozenset[str]) -> None:
         state = self._state

@@ -22,6 +22,7 @@ PATIENCE = 300
 """Executions without a newly covered target after which operations of the reserve are called too."""
 
 _IDLE = 20  # generations in a row without a new test case after which the reserve is called too
+_RAISING = 1e4  # cost in the archive of a test case that raises
 _RESERVE = 1e6  # cost in the archive of a test case that calls an operation of the reserve
 
 
@@ -201,8 +202,12 @@ def _values(
     reserve: frozenset[int],
     testcases: Sequence[TestCase],
 ) -> Floats:
-    """Return the objective's values, with test cases that call operations of the reserve after all others."""
-    values = objective.of(testcases, list(map(measurements.trace, testcases)))
+    """Return the objective's values; test cases that raise come after others, and those that use the reserve last.
+
+    A test case that returns can check a value, one that raises only the exception. So EvoSuite prefers it, too.
+    """
+    traces = list(map(measurements.trace, testcases))
+    values = objective.of(testcases, traces) + _RAISING * np.array([trace.raised is not None for trace in traces])
     if reserve:
         values = values + _RESERVE * np.array(
             [any(one.operation in reserve for one in table.statements(testcase)) for testcase in testcases]

@@ -81,7 +81,7 @@ class State:
         executions: number of executed test cases so far.
         idle: number of generations in a row that executed nothing, because all proposed test cases are known.
         chunk: number of test cases that run between two looks at the clock, if there is a deadline.
-        required_mutants: by fitness function, the only mutants that test cases still run on; empty during the search.
+        spares_mutants: executed test cases run on no mutants, as while a suite is finished.
         ill_typed: class and function of exceptions that ill-typed arguments caused, in order.
         saved: saved populations by key.
         births: the generation in which the test cases of each individual of a population came together.
@@ -139,7 +139,7 @@ class State:
         self.executions = 0
         self.idle = 0
         self.chunk = 16
-        self.required_mutants: dict[str, Mask] = {}
+        self.spares_mutants = False
         self.ill_typed: dict[tuple[str, str], None] = {}
         self.saved: dict[Hashable, list[Individual]] = {}
         self.births: dict[tuple[TestCase, ...], int] = {}

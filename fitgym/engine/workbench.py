@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
 from fitgym.engine.execution import Execution
 from fitgym.engine.queries import Queries
 from fitgym.engine.state import State
@@ -120,36 +117,6 @@ class Workbench(Queries):
         run = self._state.executor.kill
         return run(trials, expected, self._state.table, exhaustive=exhaustive, patient=patient, certain=certain)
 
-    def kills(self, name: str, testcases: Sequence[TestCase]) -> NDArray[np.bool_]:
-        """Return which of the mutants that the archive kills each test case kills, `(len(testcases), n_targets)`.
-
-        Mutants that existing tests kill are left out. A search stops running a mutant once a test case has killed it.
-        But all kills must be known before test cases can be removed from a suite.
-
-        Args:
-            name: of the fitness function whose targets are mutants.
-            testcases: any number.
-
-        Raises:
-            OutOfBudget: the deadline passed.
-        """
-        self._state.required_mutants = {name: self.covered(name) & ~self.granted(name)}
-        self._execution.run(testcases)
-        return self.covers(name, testcases) & ~self.granted(name)
-
-    def require(self, name: str, mutants: NDArray[np.bool_]) -> None:
-        """From now on run test cases on these mutants only, and drop all cached measurements.
-
-        Args:
-            name: of the fitness function whose targets are mutants.
-            mutants: which of its targets, shape `(n_targets,)`.
-        """
-        self._state.required_mutants = {name: mutants}
-        self._state.measurements.retain([], [])
-
-    def required(self, name: str) -> NDArray[np.bool_]:
-        """Return which targets of a fitness function a suite must cover, `(n_targets,)`.
-
-        They are all targets that existing tests do not cover, or the mutants of `require`.
-        """
-        return self._execution.required_targets(name)
+    def spare_mutants(self) -> None:
+        """From now on run test cases on mutants only by `kill`, not whenever they are executed."""
+        self._state.spares_mutants = True

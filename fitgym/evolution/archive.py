@@ -38,8 +38,8 @@ class Archive:
         Rojas, Vivanti, Arcuri and Fraser 2017, A Detailed Investigation of the Effectiveness of Whole Test Suite
         Generation, section on the archive.
 
-    Differs from the paper: EvoSuite also prefers test cases without exceptions and with fewer mocks. Here a test case
-    with a failure never covers anything (see `Fitness.distances`), and an exception of the subject is no fault.
+    Differs from the paper: a test case with a failure never covers anything (see `Fitness.distances`). EvoSuite also
+    prefers test cases without exceptions and with fewer mocks; the engine's cost does both (`fitgym.engine.guidance`).
     """
 
     def __init__(self, measurements: Measurements, value: Value = _lengths) -> None:

@@ -17,6 +17,26 @@ from fitgym.subject.code.syntax import constant_truth, docstring_end
 
 __all__ = ["Changes"]
 
+_PREDICATES = frozenset(
+    {
+        *("all", "any", "bool", "callable", "hasattr", "isinstance", "issubclass"),
+        *(
+            "endswith",
+            "isalnum",
+            "isalpha",
+            "isdecimal",
+            "isdigit",
+            "isdisjoint",
+            "isidentifier",
+            "islower",
+            "isnumeric",
+        ),
+        *("isspace", "issubset", "issuperset", "istitle", "isupper", "startswith"),
+        *("exists", "is_absolute", "is_dir", "is_file", "isfinite", "isinf", "isnan"),
+    }
+)
+"""Functions and methods that return True or False."""
+
 
 class Changes(ExpressionChanges):
     """One walk over a module that finds all candidate mutants.
@@ -112,6 +132,7 @@ class Changes(ExpressionChanges):
                 self._test(node.test)
                 return constant_truth(node.test) is not False
             case ast.Return():
+                self._truth_returned(node.value)
                 self._value(node.value)
                 return False
             case ast.Raise():
@@ -177,6 +198,7 @@ class Changes(ExpressionChanges):
         handled = False
         for handler in node.handlers:
             if handler.type is not None:
+                self._alternatives(handler.type)
                 self._value(handler.type)
             handled = self._block(handler.body) or handled
         ended = self._body(node.finalbody) if node.finalbody else True
@@ -195,6 +217,24 @@ class Changes(ExpressionChanges):
                 text = self._text.edited(span, (where, f"{other}="))
                 self._add("arithmetic", span, where, f"{sign}=", f"{other}=", text, "arithmetic", [(span, True)], rank)
         self._value(node.value, numeric=sign is not None and not is_no_number(node.value))
+
+    def _truth_returned(self, node: ast.expr | None) -> None:
+        """Add the mutants that always return True or False, if the result is a truth value that nothing else changes.
+
+        The operators of comparisons and connectives change theirs.
+        """
+        match node:
+            case ast.Name(id=name):
+                is_truth = self._locals.kind(name) == "bool"
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+                is_truth = name in _PREDICATES or self._locals.returns == "bool"
+            case ast.Attribute() | ast.Subscript():
+                is_truth = self._locals.returns == "bool"
+            case _:
+                return
+        span = span_of(node)
+        for rank, text in enumerate(("False", "True") if is_truth else ()):
+            self._add("relational", span, span, self._text.at(span), text, text, "line", [], rank)
 
     def _delete(self, node: ast.stmt, at_round: bool) -> None:
         """Add the mutant that deletes the statement."""

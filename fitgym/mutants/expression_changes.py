@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from fitgym.mutants import replacements
-from fitgym.mutants.call_changes import of_call, of_operation
+from fitgym.mutants.call_changes import of_call, of_collection, of_operation
 from fitgym.mutants.change import Change
 from fitgym.mutants.equivalence import always_agree, is_number, is_unordered, is_zero, level, telling
 from fitgym.mutants.mutant import PRECEDENCE, Mutant, Operator, Place, Span
@@ -25,6 +25,7 @@ _SIGNED, _COUNTED = _FORMS[:1], _FORMS[1:]
 _VARIABLES = 2  # replacements for each use of a variable
 _MESSAGE_METHODS = frozenset({"critical", "debug", "error", "exception", "info", "log", "warn", "warning"})
 _NUMERIC_ARGUMENTS = frozenset({"range", "abs", "round", "divmod"})
+_TAKING_ALTERNATIVES = frozenset({"isinstance", "issubclass", "startswith", "endswith"})
 # Expressions without side effects, which rarely raise.
 _QUIET = (
     ast.Name,
@@ -261,6 +262,8 @@ class ExpressionChanges:
             signs = node.ops[max(position - 1, 0) : position + 1]
             by_order = any(isinstance(sign, (ast.Lt, ast.LtE, ast.Gt, ast.GtE)) for sign in signs)
             forms: tuple[str, ...] = _FORMS
+            if position and isinstance(signs[0], (ast.In, ast.NotIn)):
+                self._alternatives(operand)
             if all(isinstance(sign, (ast.Is, ast.IsNot)) for sign in signs):
                 if isinstance(operand, ast.Constant):
                     continue
@@ -338,10 +341,19 @@ class ExpressionChanges:
         for rank, text in enumerate(of_call(node, self._text, silent=self._silent)):
             self._add("call", span_of(node), span_of(node), self._text.at(span_of(node)), text, text, "line", [], rank)
         for argument in node.args:
+            if name in _TAKING_ALTERNATIVES:
+                self._alternatives(argument)
             self._value(argument, numeric=isinstance(node.func, ast.Name) and name in _NUMERIC_ARGUMENTS)
         for keyword in node.keywords:
             self._value(keyword.value)
         self._silent = outer
+
+    def _alternatives(self, node: ast.expr) -> None:
+        """Leave out each element of a collection whose elements are alternatives: `x in (1, 2)`, `except (A, B)`."""
+        if isinstance(node, (ast.List, ast.Set, ast.Tuple)):
+            for rank, text in enumerate(of_collection(node, self._text)):
+                span = span_of(node)
+                self._add("operand", span, span, self._text.at(span), text, text, "line", [], rank)
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> None:
         outer, self._in_comprehension = (self._in_comprehension, self._guard), True

@@ -25,6 +25,7 @@ class Locals:
         receiver: the first parameter of a method, "" if there is none.
         excluded: names that may lose their value again, or are shared with other scopes.
         nonlocal_below: names that inner functions declare nonlocal.
+        returns: the declared type of the function's result, "" if it is unknown.
     """
 
     names: tuple[str, ...] = ()
@@ -32,6 +33,7 @@ class Locals:
     receiver: str = ""
     excluded: frozenset[str] = frozenset({"_"})
     nonlocal_below: frozenset[str] = frozenset()
+    returns: str = ""
 
     @classmethod
     def none(cls) -> Locals:
@@ -44,10 +46,14 @@ class Locals:
         excluded, below = _unsteady(function)
         parameters = [*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs]
         receiver = parameters[0].arg if parameters and parameters[0].arg in ("self", "cls") else ""
-        known = cls(receiver=receiver, excluded=frozenset({*excluded, "_", receiver}), nonlocal_below=below)
+        known = cls(
+            receiver=receiver,
+            excluded=frozenset({*excluded, "_", receiver}),
+            nonlocal_below=below,
+            returns=_declared(function.returns),
+        )
         for parameter in parameters:
-            hint = parameter.annotation
-            known = known._with(parameter.arg, hint.id if isinstance(hint, ast.Name) else "")
+            known = known._with(parameter.arg, _declared(parameter.annotation))
         return known
 
     @classmethod
@@ -104,6 +110,10 @@ class Locals:
             same = kind if self.kinds[at] == kind else ""
             return replace(self, kinds=(*self.kinds[:at], same, *self.kinds[at + 1 :]))
         return replace(self, names=(*self.names, name), kinds=(*self.kinds, kind))
+
+
+def _declared(annotation: ast.expr | None) -> str:
+    return annotation.id if isinstance(annotation, ast.Name) else ""
 
 
 def _unsteady(function: ast.FunctionDef | ast.AsyncFunctionDef) -> tuple[set[str], frozenset[str]]:

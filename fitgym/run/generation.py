@@ -56,7 +56,8 @@ class Request:
     Attributes:
         setting: environment, subject, agent, seed, budget and options. A budget in seconds includes finishing, for
             which up to 40 % are reserved. If this is too short for the suite to pass, finishing continues for up to 10
-            s plus the time of eight imports of the subject; tests that have not passed by then are dropped. With other
+            s plus the time of eight imports of the subject; tests that have not passed by then are dropped. Mutants
+            may run for 2 s after the budget; those that have not run count as survivors. With other
             units, finishing may take as long as the search, at least the time above and at most 600 s. It counts its
             attempts, so that the result does not depend on time; the record lists everything that was cut off.
         output: folder for the suite; None writes no suite.

@@ -6,7 +6,7 @@ import contextlib
 import itertools
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -43,6 +43,7 @@ OBSERVING = 0.4
 KILLING = 0.3
 AMPLE = 2.0  # seconds for minimising from which it also preserves killed mutants
 ROUNDS = 4  # of minimising when the goal is mutants
+SCORING_S = 2.0  # seconds for running the mutants if a budget in seconds is used up
 GLANCES = 3  # extra observations if a chunk differs between its first two
 CHUNK = 16  # test cases per observation; the deadline is checked between two
 BATCH = 64  # test cases per execution while minimising, for the same reason
@@ -185,7 +186,8 @@ def finish(
     # Measure the final file.
     started = time.monotonic()
     report("running mutants")
-    scoring = Deadline(started + scoring_s, started + scoring_s) if counted else deadline
+    end = started + scoring_s if counted else min(deadline.hard, max(deadline.soft, started + SCORING_S))
+    scoring = Deadline(end, end)
     patient = counted or math.isinf(deadline.hard)
     score = mutation_score(engine, stable.tests, source, scoring, twice=patient, name=scored)
     score_s = time.monotonic() - started
@@ -235,7 +237,7 @@ def _minimized(
             with allotment.spend():
                 engine.execute(testcases[start : start + BATCH])
             report(f"minimising: {engine.executions - executions:,} executions")
-        rows = [engine.covers(name, testcases) & engine.required(name) for name in names]
+        rows = [engine.covers(name, testcases) & ~engine.granted(name) for name in names if name != deadly]
         return np.concatenate(rows, axis=1) if rows else np.zeros((len(testcases), 0), dtype=bool)
 
     def endings(testcases: Sequence[TestCase]) -> list[tuple[str, int, bool] | None]:
@@ -252,14 +254,18 @@ def _minimized(
             for testcase, one in zip(testcases, shown, strict=True)
         ]
 
-    def smaller(candidates: Sequence[TestCase]) -> list[TestCase]:
+    def smaller(
+        candidates: Sequence[TestCase], mutants: Set[int] = frozenset(), *, covers: bool = True
+    ) -> list[TestCase]:
+        in_time = counted or MINIMIZING * deadline.left >= AMPLE
         return minimize(
             candidates,
-            covered,
+            covered if covers else lambda testcases: covered(testcases)[:, :0],
             engine.table,
             endings=endings,
             seen=seen,
-            kills=None if deadly or (not counted and MINIMIZING * deadline.left < AMPLE) else mutation.killed,
+            kills=mutation.killed if mutants or (in_time and not deadly) else None,
+            mutants=mutants,
             operations=engine.subject.operations,
         )
 
@@ -267,41 +273,35 @@ def _minimized(
     deadly = next((name for name in names if engine.function(name).numbers is not None), None)
     engine.deadline = deadline.until(1.0 if counted else MINIMIZING)
     candidates = engine.best_suite(names)
-    if not deadly or not candidates:
+    if not deadly:
         return smaller(candidates)
-    return _minimized_for_mutants(engine, deadly, candidates, smaller)
-
-
-def _minimized_for_mutants(
-    engine: Workbench,
-    name: str,
-    candidates: Sequence[TestCase],
-    smaller: Callable[[Sequence[TestCase]], list[TestCase]],
-) -> list[TestCase]:
-    """Return minimised test cases that kill as many mutants as the candidates do, if time allows.
-
-    The mutants are the targets of the fitness function `name`.
-
-    The goal of a round is the subset of mutants whose kills imply all others. A shortened test case may lose mutants
-    that the original test case killed; the next round targets mutants that no kept test case kills.
-    """
-    kept: dict[TestCase, None] = {}
+    # Keep killing the mutants that the candidates kill. Test cases that kill all mutants of a minimal set kill the others,
+    # too. But a shortened test case may lose some that no other kills; the next rounds are about these.
+    engine.spare_mutants()
+    candidates = sorted(candidates, key=len)  # the shortest are the first to run on a mutant
+    kept: list[TestCase] = []
     try:
-        kills = engine.kills(name, candidates)
-        alive = kills.any(axis=0)
-        for _ in range(ROUNDS):
-            engine.require(name, minimal(kills & alive))
-            kept.update(
-                dict.fromkeys(
-                    smaller([candidates[row] for row in np.flatnonzero((kills & alive).any(axis=1)).tolist()])
-                )
-            )
-            alive = kills.any(axis=0) & ~engine.kills(name, list(kept)).any(axis=0)
-            if not alive.any():
+        kills = mutation.killed([(testcase, None) for testcase in candidates])
+        alive: Set[int] = frozenset().union(*kills)
+        for number in range(ROUNDS):
+            needed = _minimal([killed & alive for killed in kills])
+            killing = [testcase for testcase, killed in zip(candidates, kills, strict=True) if killed & needed]
+            kept += smaller(candidates if number == 0 else killing, needed, covers=number == 0)
+            kept = list(dict.fromkeys(kept))
+            alive = alive - frozenset().union(*mutation.killed([(testcase, None) for testcase in kept]))
+            if not alive:
                 break
     except OutOfBudget:
-        return list(kept) or list(candidates)
-    return list(kept)
+        return kept or candidates
+    return kept
+
+
+def _minimal(kills: Sequence[Set[int]]) -> Set[int]:
+    """Return a minimal set of mutants, see `fitgym.evolution.trials.minimal`; `kills` has those of each test case."""
+    mutants = sorted(frozenset().union(*kills))
+    matrix = np.array([[mutant in killed for mutant in mutants] for killed in kills], dtype=bool)
+    matrix = matrix.reshape(len(kills), len(mutants))
+    return frozenset(mutants[column] for column in np.flatnonzero(minimal(matrix)).tolist())
 
 
 def _literal_results(seen: Observed) -> dict[int, Expression]:

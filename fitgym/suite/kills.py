@@ -33,6 +33,7 @@ def kills_of(
     mutants: Sequence[Mutant],
     subject: Subject,
     kill: Kill,
+    infected: Mapping[TestCase, Set[int]] | None = None,
 ) -> list[Kills]:
     """Return the kill matrix of each test.
 
@@ -48,6 +49,7 @@ def kills_of(
         mutants: all mutants of the subject.
         subject: the code under test.
         kill: runs test cases on mutants; may raise `OutOfBudget`.
+        infected: see `trials`.
     """
     expected = {
         testcase: Expectation(
@@ -60,7 +62,7 @@ def kills_of(
         for testcase, one, some in zip(testcases, seen, facts, strict=True)
         if one is not None and some
     }
-    tried = trials({testcase: traces[testcase] for testcase in expected}, mutants, subject)
+    tried = trials({testcase: traces[testcase] for testcase in expected}, mutants, subject, infected=infected)
     found: dict[TestCase, dict[Observation, set[int]]] = {
         t: {fact: set() for fact in e.facts} for t, e in expected.items()
     }
@@ -72,11 +74,20 @@ def kills_of(
 
 
 def trials(
-    traces: Mapping[TestCase, Trace], mutants: Sequence[Mutant], subject: Subject, most: int = MOST_TRIALS
+    traces: Mapping[TestCase, Trace],
+    mutants: Sequence[Mutant],
+    subject: Subject,
+    most: int = MOST_TRIALS,
+    infected: Mapping[TestCase, Set[int]] | None = None,
 ) -> list[tuple[TestCase, int]]:
     """Return each test case paired with each mutant of the functions that it enters.
 
-    If there are more than `most` pairs, evenly spaced mutants are left out, the same for every test case.
+    Args:
+        traces: the test cases with their traces.
+        mutants: all mutants of the subject.
+        subject: the code under test.
+        most: if there are more pairs, evenly spaced mutants are left out, the same for every test case.
+        infected: the mutants that each test case infects, if that is known; it can kill no others.
     """
     functions = [function.name for function in subject.functions]
     known = set(functions)
@@ -87,7 +98,8 @@ def trials(
         pairs += [
             (testcase, number)
             for number, mutant in enumerate(mutants)
-            if mutant.function in entered or mutant.function not in known
+            if (mutant.function in entered or mutant.function not in known)
+            and (infected is None or number in infected[testcase])
         ]
     step = -(-len(pairs) // most)
     return [pair for pair in pairs if pair[1] % step == 0] if step > 1 else pairs

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
+
+import numpy as np
 
 from fitgym.engine.workbench import Workbench
 from fitgym.messages.effect import Effect, Expectation
@@ -15,7 +18,13 @@ from fitgym.suite.kills import Kills, kills_of, trials
 from fitgym.suite.observers import enriched, unknown
 from fitgym.testcase.statement import TestCase
 
-__all__ = ["Mutation"]
+__all__ = ["ENOUGH", "Mutation"]
+
+ENOUGH = 3
+"""Test cases that kill a mutant: with so many, it is not run with further ones while a suite is minimised.
+
+A mutant that many test cases kill says little about any of them, and most trials are of such mutants.
+"""
 
 _CERTAIN = ("value", "raises", "returns", "exception", "timeout")
 """Kills that do not depend on the speed of the machine, see `fitgym.messages.effect.Kill`."""
@@ -23,6 +32,7 @@ _CERTAIN = ("value", "raises", "returns", "exception", "timeout")
 
 _BY_LIMIT = ("clock", "memory", "crash", "exit")
 _CHUNK = 100  # trials between two checks of the allotment
+_TOGETHER = 16  # test cases that run on mutants before it is checked which mutants have died often enough
 
 
 class Mutation:
@@ -44,8 +54,8 @@ class Mutation:
     def killed(self, asked: Sequence[tuple[TestCase, Sequence[int] | None]]) -> list[frozenset[int]]:
         """Return the mutants that each test case kills if it asserts all its candidate facts.
 
-        Each test case comes with the numbers of the mutants to try; None means all mutants of the functions that it
-        enters. Mutants that existing tests kill are left out.
+        Each test case comes with the numbers of the mutants to try; None means all mutants that it infects, but once
+        `ENOUGH` test cases have killed a mutant, it is not tried any more. Mutants that existing tests kill are left out.
 
         Raises:
             OutOfBudget: the allotment or the time ran out.
@@ -63,15 +73,31 @@ class Mutation:
             ).items()
         }
         recorded = dict(zip(testcases, traces, strict=True))
-        whole = {testcase: recorded[testcase] for testcase, numbers in asked if numbers is None}
-        tried = [*trials(whole, self._mutants, engine.subject)]
-        tried += [(testcase, number) for testcase, numbers in asked if numbers is not None for number in numbers]
-        left_out = self._killed_before
-        tried = [trial for trial in dict.fromkeys(tried) if trial[0] in expected and trial[1] not in left_out]
         found: dict[TestCase, set[int]] = {testcase: set() for testcase in testcases}
-        for (testcase, number), effect in zip(tried, self._run(tried, expected), strict=True):
-            if effect is not None and effect.killed in _CERTAIN:
-                found[testcase].add(number)
+
+        def run(tried: Iterable[tuple[TestCase, int]]) -> list[int]:
+            """Run trials and return the mutants that were killed, each as often as it was."""
+            unique = [one for one in dict.fromkeys(tried) if one[0] in expected and one[1] not in self._killed_before]
+            killed = []
+            for (testcase, number), effect in zip(unique, self._run(unique, expected), strict=True):
+                if effect is not None and effect.killed in _CERTAIN:
+                    found[testcase].add(number)
+                    killed.append(number)
+            return killed
+
+        infected = self._infected(testcases)
+        run(
+            (testcase, number)
+            for testcase, numbers in asked
+            for number in numbers or ()
+            if infected is None or number in infected[testcase]
+        )
+        whole = [testcase for testcase, numbers in asked if numbers is None]
+        pairs = trials({t: recorded[t] for t in whole}, self._mutants, engine.subject, infected=infected)
+        times: Counter[int] = Counter()
+        for start in range(0, len(whole), _TOGETHER):
+            some = frozenset(whole[start : start + _TOGETHER])
+            times.update(run(pair for pair in pairs if pair[0] in some and times[pair[1]] < ENOUGH))
         return [frozenset(found[testcase]) for testcase, _ in asked]
 
     def matrix(
@@ -100,7 +126,22 @@ class Mutation:
             so_far = earlier.observations if earlier is not None and not earlier.failure else ()
             facts.append(self._candidates(testcase, one.observations, so_far, raised=one.position >= 0))
         traces = {t: self._engine.trace(t) for t, some in zip(testcases, facts, strict=True) if some}
-        return kills_of(testcases, seen, facts, traces, self._mutants, self._engine.subject, self._run)
+        infected = self._infected(list(traces))
+        return kills_of(testcases, seen, facts, traces, self._mutants, self._engine.subject, self._run, infected)
+
+    def _infected(self, testcases: Sequence[TestCase]) -> Mapping[TestCase, Set[int]] | None:
+        """Return the mutants that each test case infects, None if infection is not recorded."""
+        name = "weak_mutation"
+        if not self._engine.records(name):
+            return None
+        number = {mutant.id: number for number, mutant in enumerate(self._mutants)}
+        columns = [number.pop(str(target.key[0])) for target in self._engine.function(name).targets]
+        unknown = set(number.values())  # mutants without a place where infection can be seen
+        rows = self._engine.covers(name, testcases)
+        return {
+            testcase: {columns[at] for at in np.flatnonzero(row).tolist()} | unknown
+            for testcase, row in zip(testcases, rows, strict=True)
+        }
 
     def _enriched(self, expected: Mapping[TestCase, Expectation]) -> dict[TestCase, Expectation]:
         """Return the expectations, with added facts from observers of objects that store nothing to check."""

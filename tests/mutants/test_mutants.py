@@ -203,13 +203,31 @@ def test_the_object_of_a_method_is_no_variable() -> None:
 
 
 CALLS = [
-    ("return a.lower()", ["a"]),
-    ("return a.strip().upper()", ["a", "a.strip()"]),
+    ("return a.title()", ["a"]),
+    ("return a.lower()", ["a", "a.upper()"]),
+    ("return a.strip().upper()", ["a", "a.lstrip()", "a.rstrip()", "a.strip()", "a.strip().lower()"]),
     ("return a.replace('x', b)", ["a", "a.replace(b, 'x')"]),
+    ("return a.replace('x', 'y', 1)", ["a", "a.replace('y', 'x', 1)", "a.replace('x', 1, 'y')", "a.replace('x', 'y')"]),
+    ("return a.startswith('x')", ["a.__contains__('x')", "a.endswith('x')"]),
+    ("return a.startswith(b)", ["a.endswith(b)"]),
+    ("return a.split(b)", []),
+    ("return a.split(b, 1)", ["a.split(1, b)", "a.split(b)", "a.rsplit(b, 1)"]),
+    ("return a.get(b, 0)", ["a.get(0, b)", "a.get(b)"]),
+    ("return a.get(b)", []),
+    ("return getattr(a, b, 0)", ["getattr(b, a, 0)", "getattr(a, 0, b)", "getattr(a, b)"]),
+    ("return any(a)", ["all(a)"]),
+    ("return list(a)", ["a"]),
+    ("return int(a, 16)", ["a", "16", "int(16, a)", "int(a)"]),
+    ("return normalised(a)", ["a"]),
+    ("return self._key(a)", ["a"]),
+    ("return Money(a)", []),
+    ("return len(a)", []),
+    ("return f(a, x=1)", ["f(a)"]),
+    ("return re.match(a, b)", ["re.match(b, a)", "re.search(a, b)", "re.fullmatch(a, b)"]),
     ("return a.pop()", []),
     ("return sorted(a)", ["a"]),
     ("return sorted(a, key=b)", ["a", "sorted(a)"]),
-    ("return max(0, a + b)", ["0", "(a + b)"]),
+    ("return max(0, a + b)", ["0", "(a + b)", "min(0, a + b)"]),
     ("return g(a, b)", ["g(b, a)"]),
     ("return g(a, a)", []),
     ("return g(a, b, 1)", ["g(b, a, 1)", "g(a, 1, b)"]),
@@ -244,6 +262,52 @@ OPERANDS = [
 @pytest.mark.parametrize(("body", "expected"), OPERANDS, ids=[body for body, _ in OPERANDS])
 def test_of_an_operation_one_operand_is_left(body: str, expected: list[str]) -> None:
     assert [text for _, text in changes(of_body(body), "operand")] == expected
+
+
+ALTERNATIVES = [
+    ("return isinstance(a, (int, str))", ["(str,)", "(int,)"]),
+    ("return a in (1, 2, 3)", ["(2, 3)", "(1, 3)", "(1, 2)"]),
+    ("return a not in {1, 2}", ["{2}", "{1}"]),
+    ("return a in [b, 2]", ["[2]", "[b]"]),
+    ("return a.startswith(('x', b))", ["(b,)", "('x',)"]),
+    ("try: g()\nexcept (A, B): h()", ["(B,)", "(A,)"]),
+    ("return a in (\n    1,\n    2,\n)", ["(2,\n\n\n)", "(1,\n\n\n)"]),
+    ("return a in (1,)", []),
+    ("return a in (*b, 2)", []),
+    (f"return a in {tuple(range(13))}", []),
+    ("return a, b", []),
+    ("return a == (1, b)", []),
+    ("return g((1, b))", []),
+]
+
+
+@pytest.mark.parametrize(("body", "expected"), ALTERNATIVES, ids=[body for body, _ in ALTERNATIVES])
+def test_of_a_collection_of_alternatives_each_is_left_out(body: str, expected: list[str]) -> None:
+    assert [text for _, text in changes(of_body(body), "operand")] == expected
+
+
+RESULTS = [
+    ("return b", "b: bool", "object", True),
+    ("return b", "b", "bool", False),
+    ("return b.x", "b", "bool", True),
+    ("return g(b)", "b", "bool", True),
+    ("return g(b)", "b", "str", False),
+    ("return b.startswith('x')", "b", "object", True),
+    ("return isinstance(b, int)", "b", "object", True),
+    ("return b in (1, 2)", "b", "bool", False),
+    ("return True", "b", "bool", False),
+]
+
+
+@pytest.mark.parametrize(
+    ("body", "parameters", "returns", "expected"), RESULTS, ids=[" ".join(row[:3]) for row in RESULTS]
+)
+def test_a_truth_value_that_is_returned_becomes_a_constant(
+    body: str, parameters: str, returns: str, expected: bool
+) -> None:
+    found = mutants(f"def f({parameters}) -> {returns}:\n    {body}\n")
+    constants = [text for _, text in changes(found, "relational") if text in ("True", "False")]
+    assert constants == (["False", "True"] if expected else [])
 
 
 STATEMENTS = [
@@ -300,8 +364,8 @@ def test_only_bodies_of_functions_are_changed_and_the_others_counted() -> None:
     source = "X = 1\n@deco(2)\ndef f(a=0):\n    return a\nclass C:\n    y = 0\ng = lambda a: 1\n"
     found = mutants(source)
     assert [one.text for one in found] == ["pass"]
-    # 1 -> 0, the assignment; 2 -> 0, 3, 1, -1; 0 -> 1; y: the same two; g: the assignment, 1 -> 0
-    assert found.at_import == 2 + 4 + 1 + 2 + 2
+    # 1 -> 0, the assignment; 2 -> 0, 3, 1, -1, the call; 0 -> 1; y: the same two; g: the assignment, 1 -> 0
+    assert found.at_import == 2 + 5 + 1 + 2 + 2
 
 
 def test_only_the_class_under_test_is_changed() -> None:

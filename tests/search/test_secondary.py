@@ -52,13 +52,25 @@ def test_the_archive_keeps_by_the_objective_that_counts_now(executor: Executor) 
     for _ in range(5):
         engine.step()
     testcases = list(engine.archive.best("branch").values())
-    objective = SECONDARY.load("performance")(engine.subject, engine.table)
-    stored = objective.of(testcases, list(map(engine.measurements.trace, testcases)))
+    traces = list(map(engine.measurements.trace, testcases))
+    raising = np.array([1e4 * (trace.raised is not None) for trace in traces])
+    stored = SECONDARY.load("performance")(engine.subject, engine.table).of(testcases, traces)
     columns = list(engine.archive.best("branch"))
-    assert engine.archive._values["branch"][columns] == pytest.approx(stored)
+    assert engine.archive._values["branch"][columns] == pytest.approx(stored + raising)
     engine.prefer("length")
-    assert engine.archive._values["branch"][columns].tolist() == list(map(len, testcases))
+    assert engine.archive._values["branch"][columns].tolist() == [*(raising + list(map(len, testcases)))]
     assert list(engine.archive.best("branch").values()) == testcases  # until something shorter comes
+
+
+def test_a_test_case_that_returns_replaces_a_shorter_one_that_raises(executor: Executor) -> None:
+    engine = Engine(executor, search="mosa", population=20)
+    for _ in range(15):
+        engine.step()
+    known = [testcase for individual in engine.population for testcase in individual.testcases]
+    returning = [testcase for testcase in known if engine.measurements.trace(testcase).raised is None]
+    covers = engine.covers("branch", returning).any(axis=0)
+    for column, testcase in engine.archive.best("branch").items():
+        assert not (covers[column] and engine.measurements.trace(testcase).raised)
 
 
 def test_an_objective_that_does_not_exist_is_refused(executor: Executor) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from fitgym.errors import OutOfBudget
 from fitgym.subject.subject import Operation
 from fitgym.suite.reduction.dependencies import connected
 from fitgym.suite.reduction.makers import Means, makers_of
-from fitgym.suite.reduction.reduction import Reduction, Row, Seen, Steps
+from fitgym.suite.reduction.reduction import Proposals, Reduction, Row, Seen, Steps
 from fitgym.testcase.statement import StatementTable, TestCase
 
 __all__ = ["Covered", "Endings", "Kills", "minimize"]
@@ -46,6 +46,8 @@ Each test case comes with the numbers of the mutants; None means all mutants tha
 MUTANTS = 12  # maximal number of mutants that a test must keep killing; each is run with every proposal
 WAVE = 16  # targets processed in parallel; changes the size of batches, never the result
 
+_NONE: frozenset[int] = frozenset()
+
 
 def minimize(
     candidates: Iterable[TestCase],
@@ -55,12 +57,14 @@ def minimize(
     endings: Endings | None = None,
     seen: Callable[[Sequence[TestCase]], Sequence[Seen]] | None = None,
     kills: Kills | None = None,
+    mutants: Set[int] = frozenset(),
     operations: Sequence[Operation] = (),
     wave: int = WAVE,
 ) -> list[TestCase]:
     """Return few short test cases that together cover every target that the candidates cover.
 
-    1. Targets are processed in the order of their columns; targets covered by the tests chosen so far are skipped.
+    1. Targets are processed in the order of their columns; targets covered by the tests chosen so far are skipped. The
+       `mutants` follow as further targets, which are covered by killing them.
     2. The shortest candidate that covers the target is copied. Candidates that return are preferred to those that
        raise; among equally short ones, the one that covers more targets, then the first. Statements are deleted from
        its end, together with their dependents, as long as the target stays covered. In the end no single statement can
@@ -73,7 +77,7 @@ def minimize(
        out, containers lose elements, literals become shorter and rounder. A test whose parts share no result is split.
        Afterwards redundant tests are removed again.
 
-    If `kills` is given, a test that returns must also keep killing its mutants in step 4.
+    If `kills` is given without `mutants`, a test that returns must also keep killing some mutants in step 4.
 
     Args:
         candidates: the suite, supplemented from the archive.
@@ -90,6 +94,7 @@ def minimize(
         kills: returns the mutants that test cases kill. A test that returns must keep killing the mutants that it kills
             before its arguments are simplified and that no earlier test kills, at most `MUTANTS` of them. With None,
             mutants are ignored. May raise `OutOfBudget`.
+        mutants: the mutants that the result must kill if a candidate does; needs `kills`.
         operations: of the subject, by id; simplified arguments then fit the annotations.
         wave: number of targets processed in parallel.
 
@@ -109,6 +114,7 @@ def minimize(
 
     try:
         first = covered(tests)
+        killed = kills([(test, sorted(mutants)) for test in tests]) if kills and mutants else [_NONE] * len(tests)
     except OutOfBudget:
         return tests
     targets = first.shape[1]
@@ -120,27 +126,35 @@ def minimize(
         ends = [None] * len(testcases) if endings is None else endings(testcases)
         return [Row(covers, ending) for covers, ending in zip(columns[:, :targets], ends, strict=True)]
 
-    # The shortest candidate of each target; candidates that return are preferred.
-    rows = judge(tests, first)
+    # Shorten the shortest candidate of each goal, a target or a mutant; candidates that return are preferred.
+    rows = [row._replace(kills=some) for row, some in zip(judge(tests, first), killed, strict=True)]
     order = sorted(
-        range(len(tests)), key=lambda at: (rows[at].ending is not None, len(tests[at]), -first[at].sum(), at)
+        range(len(tests)),
+        key=lambda at: (rows[at].ending is not None, len(tests[at]), -first[at].sum() - len(killed[at]), at),
     )
-    source = {int(t): next(at for at in order if first[at, t]) for t in np.flatnonzero(wanted)}
-
-    # Shorten one candidate per target, `wave` targets in parallel.
+    means = Means(table)
     chosen: list[Reduction] = []
+    pending: list[tuple[list[int], frozenset[int]]] = [([target], _NONE) for target in np.flatnonzero(wanted).tolist()]
+    pending += [([], frozenset({mutant})) for mutant in sorted(frozenset().union(*killed))]
     done = np.zeros(targets, dtype=bool)
-    pending = list(source)
-    while pending := [target for target in pending if not done[target]]:
+    dead: set[int] = set()
+    while pending := [goal for goal in pending if not (done[goal[0]].all() and goal[1] <= dead)]:
         now, pending = pending[:wave], pending[wave:]
-        active = [Reduction(tests[source[t]], [t], rows[source[t]], Means(table)) for t in now]
-        _run_in_lockstep([(one, one.shorter()) for one in active], judge)
-        for target, one in zip(now, active, strict=True):
-            if not done[target]:
+        active = []
+        for goal in now:
+            at = next(at for at in order if rows[at].covers[goal[0]].all() and goal[1] <= rows[at].kills)
+            active.append(Reduction(tests[at], goal[0], rows[at], means))
+            active[-1].mutants = goal[1]
+        _run_in_lockstep([(one, one.shorter()) for one in active], judge, kills, mutants)
+        _add_all_kills(active, kills, mutants)
+        for goal, one in zip(now, active, strict=True):
+            if not (done[goal[0]].all() and goal[1] <= dead):
                 chosen.append(one)
+                one.mutants = one.row.kills
                 done |= one.row.covers
+                dead |= one.row.kills
 
-    # Drop redundant tests, and assign each target to the first test that covers it.
+    # Drop redundant tests, and assign each target and mutant to the first test that covers or kills it.
     kept: list[Reduction] = []
     essential = _essential(chosen, wanted)
     means = Means(table, operations)
@@ -148,16 +162,29 @@ def minimize(
     means = means._replace(makers=makers)
     for one in essential:
         mine = np.flatnonzero(one.row.covers & wanted & ~_union(kept, targets))
+        taken = _NONE.union(*(other.mutants for other in kept))
         kept.append(Reduction(one.best, mine.tolist(), one.row, means))
+        kept[-1].mutants = one.row.kills - taken
     # Simplify arguments, split independent parts, and simplify the new parts.
     known = _known([one.best for one in kept], seen)
-    _assign_mutants(kept, kills)
+    if not mutants:
+        _assign_mutants(kept, kills)
     for at in range(0, len(kept), wave):
-        _run_in_lockstep([(one, one.plainer(known[one.best])) for one in kept[at : at + wave]], judge, kills)
+        _run_in_lockstep([(one, one.plainer(known[one.best])) for one in kept[at : at + wave]], judge, kills, mutants)
     parts = _split(kept, judge, kills, table)
     for at in range(0, len(parts), wave):
-        _run_in_lockstep([(one, one.plainer(Seen())) for one in parts[at : at + wave] if one not in kept], judge, kills)
+        new = [one for one in parts[at : at + wave] if one not in kept]
+        _run_in_lockstep([(one, one.plainer(Seen())) for one in new], judge, kills, mutants)
     return [one.best for one in _essential(parts, wanted)]
+
+
+def _add_all_kills(reductions: Sequence[Reduction], kills: Kills | None, mutants: Set[int]) -> None:
+    """Find out which of the mutants the tests kill; without time, only those are known that they had to kill."""
+    if kills is not None and mutants:
+        with contextlib.suppress(OutOfBudget):
+            found = kills([(one.best, sorted(mutants)) for one in reductions])
+            for one, killed in zip(reductions, found, strict=True):
+                one.row = one.row._replace(kills=killed | one.mutants)
 
 
 def _assign_mutants(reductions: Sequence[Reduction], kills: Kills | None) -> None:
@@ -226,28 +253,34 @@ def _split(
 def _run_in_lockstep(
     active: Iterable[tuple[Reduction, Steps]],
     judge: Callable[[Sequence[TestCase]], list[Row]],
-    kills: Kills | None = None,
+    kills: Kills | None,
+    mutants: Set[int],
 ) -> None:
-    """Run reductions to their end or until the budget runs out, with one shared batch per step."""
-    waiting: list[tuple[Reduction, Steps, list[TestCase]]] = []
+    """Run reductions to their end or until the budget runs out, with one shared batch per step.
+
+    If there is no time for mutants, tests only keep their coverage from then on, unless `mutants` must be killed.
+    """
+    waiting: list[tuple[Reduction, Steps, Proposals]] = []
     for one, steps in active:
         proposals = next(steps, None)
         if proposals is not None:
             waiting.append((one, steps, proposals))
     while waiting:
-        batch = list(dict.fromkeys(testcase for _, _, proposals in waiting for testcase in proposals))
+        batch = list(dict.fromkeys(testcase for _, _, proposals in waiting for testcase in proposals.testcases))
         try:
             known = dict(zip(batch, judge(batch), strict=True))
-            rows = [[known[testcase] for testcase in proposals] for _, _, proposals in waiting]
+            rows = [[known[testcase] for testcase in proposals.testcases] for _, _, proposals in waiting]
         except OutOfBudget:
             return
         if kills is not None:
             try:
                 _add_kills(waiting, rows, kills)
-            except OutOfBudget:  # from now on the tests must only keep their coverage
+            except OutOfBudget:
+                if mutants:
+                    return
                 for one, _, _ in waiting:
-                    one.mutants = frozenset()
-        still: list[tuple[Reduction, Steps, list[TestCase]]] = []
+                    one.mutants = _NONE
+        still: list[tuple[Reduction, Steps, Proposals]] = []
         for (one, steps, _), some in zip(waiting, rows, strict=True):
             try:
                 still.append((one, steps, steps.send(some)))
@@ -256,13 +289,13 @@ def _run_in_lockstep(
         waiting = still
 
 
-def _add_kills(waiting: Sequence[tuple[Reduction, Steps, list[TestCase]]], rows: list[list[Row]], kills: Kills) -> None:
+def _add_kills(waiting: Sequence[tuple[Reduction, Steps, Proposals]], rows: list[list[Row]], kills: Kills) -> None:
     """Run proposals that keep targets and outcome on the mutants they must kill, and add the kills to the rows."""
     asked: list[tuple[TestCase, Sequence[int]]] = []
     places: list[tuple[int, int]] = []
     for index, (one, _, proposals) in enumerate(waiting):
-        for at, testcase in enumerate(proposals):
-            if one.mutants and one.covers(rows[index][at]):
+        for at, testcase in enumerate(proposals.testcases if proposals.on_mutants else ()):
+            if one.covers(rows[index][at]):
                 asked.append((testcase, sorted(one.mutants)))
                 places.append((index, at))
     for (index, at), killed in zip(places, kills(asked) if asked else (), strict=True):

@@ -14,9 +14,22 @@ from fitgym.suite.reduction.simplification import Change, arguments, changed, pl
 from fitgym.testcase.expression import Expression, Ref
 from fitgym.testcase.statement import TestCase
 
-__all__ = ["Reduction", "Row", "Seen", "Steps"]
+__all__ = ["Proposals", "Reduction", "Row", "Seen", "Steps"]
 
-Steps = Generator[list[TestCase], list["Row"], None]
+
+class Proposals(NamedTuple):
+    """Smaller test cases whose behaviour is asked for.
+
+    Attributes:
+        testcases: any number.
+        on_mutants: also run them on the mutants that they must kill, which costs much more.
+    """
+
+    testcases: list[TestCase]
+    on_mutants: bool = False
+
+
+Steps = Generator[Proposals, list["Row"], None]
 """Proposes batches of test cases, and receives their behaviour."""
 
 Made = TypeVar("Made")
@@ -108,8 +121,10 @@ class Reduction:
                 return
             # Statements that can be deleted one by one can often be deleted together.
             together = sorted(set.intersection(*(set(keep) for keep in removable)))
-            if len(removable) == 1 or not (together and (yield from self._first([self.kept(together)]))):
-                yield from self._first([self.kept(removable[0])])
+            if len(removable) > 1 and together and (yield from self._first([self.kept(together)])):
+                continue
+            if not (yield from self._first(map(self.kept, removable))):
+                return
 
     def _with_literals(self, values: Mapping[int, Expression]) -> list[tuple[int, Change]]:
         """Return changes that replace references to earlier results by their literal values."""
@@ -167,45 +182,48 @@ class Reduction:
         new = {old: old - (old > position) for old in range(len(statements))} | {position: earlier}
         return self._table.testcase(one.moved(new) for old, one in enumerate(statements) if old != position)
 
-    def _improved(self, changes: list[tuple[int, Change]]) -> Generator[list[TestCase], list[Row], bool]:
+    def _improved(self, changes: list[tuple[int, Change]]) -> Generator[Proposals, list[Row], bool]:
         """Apply as many of the changes as the test case allows; return whether any was applied."""
-        possible = yield from self._succeeding(changes, lambda change: self._changed([change]))
-        if not possible:
-            return False
-        # Try the best change of each argument together; if that fails, try half of them, down to a single one.
-        best: dict[tuple[int, int | str], tuple[int, Change]] = {}
-        for position, change in possible:
-            known = best.get((position, change.place))
-            if known is None or change.saved > known[1].saved:
-                best[position, change.place] = (position, change)
-        together = sorted(best.values(), key=lambda one: -one[1].saved)
-        while together and not (yield from self._first([self._changed(together)])):
-            together = together[: len(together) // 2]
-        return bool(together)
+        # Only the changes that are applied run on mutants, unless that fails: most changes keep them dead.
+        for on_mutants in (False, True) if self.mutants else (False,):
+            changes = yield from self._succeeding(changes, lambda change: self._changed([change]), on_mutants)
+            # Try the best change of each argument together; if that fails, try half of them, down to a single one.
+            best: dict[tuple[int, int | str], tuple[int, Change]] = {}
+            for position, change in changes:
+                known = best.get((position, change.place))
+                if known is None or change.saved > known[1].saved:
+                    best[position, change.place] = (position, change)
+            together = sorted(best.values(), key=lambda one: -one[1].saved)
+            while together:
+                if (yield from self._first([self._changed(together)])):
+                    return True
+                together = together[: len(together) // 2]
+        return False
 
-    def _first(self, proposals: Iterable[TestCase]) -> Generator[list[TestCase], list[Row], bool]:
+    def _first(self, proposals: Iterable[TestCase]) -> Generator[Proposals, list[Row], bool]:
         """Take the first of the test cases that is valid; return whether there was one."""
         testcases = list(proposals)
         if not testcases:
             return False
-        rows = yield testcases
+        rows = yield Proposals(testcases)
         for testcase, row in zip(testcases, rows, strict=True):
-            if self._is_valid(row):
-                self.best, self.row = testcase, row
-                return True
+            if self.covers(row):
+                if self.mutants:
+                    (row,) = yield Proposals([testcase], on_mutants=True)
+                if self.mutants <= row.kills:
+                    self.best, self.row = testcase, row
+                    return True
         return False
 
     def _succeeding(
-        self, changes: list[Made], made: Callable[[Made], TestCase]
-    ) -> Generator[list[TestCase], list[Row], list[Made]]:
-        """Return the changes after which the test case is valid."""
+        self, changes: list[Made], made: Callable[[Made], TestCase], on_mutants: bool = False
+    ) -> Generator[Proposals, list[Row], list[Made]]:
+        """Return the changes after which the test case keeps its targets, and with `on_mutants` also its mutants."""
         if not changes:
             return []
-        rows = yield [made(change) for change in changes]
-        return [change for change, row in zip(changes, rows, strict=True) if self._is_valid(row)]
-
-    def _is_valid(self, row: Row) -> bool:
-        return self.mutants <= row.kills and self.covers(row)
+        rows = yield Proposals([made(change) for change in changes], on_mutants)
+        mutants = self.mutants if on_mutants else frozenset()
+        return [change for change, row in zip(changes, rows, strict=True) if self.covers(row) and mutants <= row.kills]
 
     def covers(self, row: Row) -> bool:
         """Return whether the behaviour keeps the targets and the outcome; mutants are not considered."""
