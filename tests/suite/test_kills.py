@@ -81,6 +81,10 @@ def test_only_mutants_of_functions_that_are_entered_are_tried() -> None:
     tried = [((7,), 0), ((7,), 2), ((7,), 3), ((8,), 1), ((8,), 3), ((9,), 3)]  # a lambda could be anywhere
     assert trials(traces, MUTANTS, PROGRAM) == tried
     assert trials(traces, MUTANTS, PROGRAM, most=3) == [((7,), 0), ((7,), 2)]  # every second mutant
+    infected = {testcase: {number} for testcase, number in tried}  # of several numbers, the last
+    assert trials(traces, MUTANTS, PROGRAM, infected=infected) == [
+        (t, number) for t in infected for number in infected[t]
+    ]
 
 
 def test_the_fewest_are_those_that_kill_most() -> None:

@@ -464,6 +464,36 @@ def test_out_of_time_for_mutants_nothing_is_asked_of_tests() -> None:
     assert mutants.table.statements(after) == [Statement(1, -1, (argument("a"),))]
 
 
+def test_mutants_that_must_die_are_goals_like_targets() -> None:
+    mutants = Mutants(StatementTable(), has("w"), has("x"), has("z"))
+    mutants.conditions = [lambda s: s.operation == 1]
+    tests = [[call(5), Statement(number, -1, (argument(text),))] for number, text in ((1, "hello"), (2, "a wide box"))]
+    candidates = [mutants.table.testcase(test) for test in tests]
+    found = minimize(candidates, mutants.covered, mutants.table, kills=mutants.kills, mutants={0, 1})
+    assert [values(s) for testcase in found for s in mutants.table.statements(testcase)] == [["a"], ["wx"]]
+
+
+def test_without_time_tests_keep_killing_what_must_die() -> None:
+    mutants = Mutants(StatementTable(), has("w"))
+    test = mutants.table.testcase([Statement(1, -1, (argument("hello world"),))])
+    calls = iter(range(100))
+
+    def late(asked: Sequence[tuple[TestCase, Sequence[int] | None]]) -> list[frozenset[int]]:
+        if next(calls) > 1:
+            raise OutOfBudget
+        return mutants.kills(asked)
+
+    assert minimize([test], mutants.covered, mutants.table, kills=late, mutants={0}) == [test]
+
+
+def test_a_proposal_runs_on_mutants_only_if_it_is_to_be_taken() -> None:
+    mutants = Mutants(StatementTable(), lambda statement: True)
+    test = [Statement(1, -1, tuple(map(argument, ("hello", "a long text", "world"))))]
+    proposed = len(list(plainer(test[0])))
+    assert made_plain_on(mutants, test) == [[Statement(1, -1, (argument("a"),) * 3)]]
+    assert mutants.asked.count([0]) < proposed / 8
+
+
 def test_parts_stay_together_if_only_together_they_kill() -> None:
     table = StatementTable()
     mutants = Mutants(table)
