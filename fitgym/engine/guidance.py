@@ -115,8 +115,8 @@ class Guidance:
         state = self._state
         own = state.search.archives_by
         objective = state.secondary if own is None else SECONDARY.load(own)(state.subject, state.table)
-        reserve = state.subject.reserve
-        state.archive.value_by(functools.partial(_values, objective, state.measurements, state.table, reserve))
+        value = functools.partial(_values, objective, state.measurements, state.table, state.subject.reserve)
+        state.archive.value_by(functools.partial(value, returns_first=own is None))
 
     def close_covered(self) -> None:
         """Remove covered targets from the fitness, and calls that reach no uncovered code from the factory."""
@@ -201,13 +201,18 @@ def _values(
     table: StatementTable,
     reserve: frozenset[int],
     testcases: Sequence[TestCase],
+    *,
+    returns_first: bool,
 ) -> Floats:
-    """Return the objective's values; test cases that raise come after others, and those that use the reserve last.
+    """Return the objective's values; with `returns_first` test cases that raise come later, those of the reserve last.
 
-    A test case that returns can check a value, one that raises only the exception. So EvoSuite prefers it, too.
+    A test case that returns can check a value, one that raises only the exception. So EvoSuite prefers it, too. An
+    algorithm with its own objective for the archive keeps to that alone, as published.
     """
     traces = list(map(measurements.trace, testcases))
-    values = objective.of(testcases, traces) + _RAISING * np.array([trace.raised is not None for trace in traces])
+    values = objective.of(testcases, traces)
+    if returns_first:
+        values = values + _RAISING * np.array([trace.raised is not None for trace in traces])
     if reserve:
         values = values + _RESERVE * np.array(
             [any(one.operation in reserve for one in table.statements(testcase)) for testcase in testcases]

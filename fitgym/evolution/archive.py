@@ -85,6 +85,9 @@ class Archive:
             order = np.lexsort((offers, values[offers], columns))
             offers, columns = offers[order], columns[order]
             winners = np.flatnonzero(np.diff(columns, prepend=-1))
+            # Test cases enter in their own order: that of the columns of a dynamic function depends on when it was first
+            # measured.
+            winners = winners[np.argsort(offers[winners], kind="stable")]
             wanted[name] = [
                 (column, testcases[offer], float(values[offer]), known == np.inf)
                 for column, offer, known in zip(

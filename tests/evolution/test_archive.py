@@ -158,7 +158,7 @@ class SlowArchive:
         first = [column for column, testcase in winners.items() if column not in self.best and testcase not in refused]
         self.best |= {column: testcase for column, testcase in winners.items() if testcase not in refused}
         self.version += bool(first)
-        return list(dict.fromkeys(winners[column] for column in sorted(winners))), len(first)
+        return [testcase for testcase, _ in offered if testcase in winners.values()], len(first)
 
 
 testcases = st.lists(st.integers(0, 3), min_size=1, max_size=4).map(tuple)
