@@ -105,7 +105,8 @@ def train(
         Show no progress on stderr.
     """
     with held():
-        from fitgym.learning.training import Episode, Training, last_checkpoint
+        from fitgym.learning.checkpoint import last_checkpoint
+        from fitgym.learning.training import Episode, Training
         from fitgym.learning.training import train as run
         from fitgym.learning.validation import Point
         from fitgym.run.environment import has_subject, options_of

@@ -19,7 +19,7 @@ from fitgym.run.environment import make
 from fitgym.run.setting import Setting
 
 if TYPE_CHECKING:
-    from fitgym.learning.training import Training
+    from fitgym.learning.request import Training
 
 __all__ = ["Env", "at_once", "attribute_of_each", "environment", "environments"]
 

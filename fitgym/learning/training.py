@@ -23,10 +23,9 @@ from __future__ import annotations
 
 import json
 import platform
-import shutil
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass
 from functools import partial
 from importlib import metadata
 from pathlib import Path
@@ -37,108 +36,26 @@ import numpy as np
 import fitgym
 from fitgym.agents._deep import Deep
 from fitgym.agents._made import joined
-from fitgym.agents.base import Agent, kind
+from fitgym.agents.base import Agent
 from fitgym.agents.base import make as make_agent
 from fitgym.agents.transition import Transition
-from fitgym.errors import BudgetError, InputError, SubjectError
-from fitgym.evolution.budget import Budget
-from fitgym.learning.dataset import check, read
-from fitgym.learning.environments import at_once, attribute_of_each, environment, environments
+from fitgym.errors import SubjectError
+from fitgym.learning.checkpoint import episodes_before, last_checkpoint, save_checkpoint
+from fitgym.learning.dataset import check as check_dataset
+from fitgym.learning.dataset import read
+from fitgym.learning.environments import attribute_of_each, environment, environments
+from fitgym.learning.episode import Episode
+from fitgym.learning.request import Training, check
 from fitgym.learning.validation import Point, Validation, validation_tasks
-from fitgym.run.cluster import check_executor
-from fitgym.run.environment import has_subject, make, options_of
-from fitgym.run.setting import Setting, plain
+from fitgym.run.environment import has_subject, options_of
+from fitgym.run.setting import plain
 from fitgym.subject.corpus import Corpus
 from fitgym.subject.source import locate
 from fitgym.suite.text.export import write
 
-__all__ = ["Episode", "Trained", "Training", "last_checkpoint", "train"]
+__all__ = ["Episode", "Trained", "Training", "train"]
 
 Progress = Callable[["Episode"], None]
-
-_PROGRESS = "progress.json"  # in a checkpoint: the request, and the episodes so far
-
-
-@dataclass(frozen=True, slots=True)
-class Training:
-    """A request for a training.
-
-    Attributes:
-        setting: environment with its options, agent, seed, and the budget of an episode. The agent is `name`,
-            `name:argument` or the folder of a saved agent, which continues learning. The subject of each episode is
-            drawn from `subjects`.
-        subjects: a corpus or one of its splits, or names of subjects with a comma after each; "" for an environment
-            without a subject.
-        steps: number of decisions to learn from, over all environments.
-        output: folder for the agent; an existing agent is replaced.
-        data: folders of datasets (`fitgym.learning.dataset`), separated by commas: a deep agent learns from them instead
-            of the environment, and `steps` counts its updates.
-        validate: steps between two validations, see `fitgym.learning.validation`; 0 for none. The last one follows the
-            training.
-        validate_on: subjects or tasks for the validation; "" for the validation split.
-        best: save the agent of the best validation in `best` of the output folder.
-        envs: number of parallel environments, each in its own process; a single process steps them all if the
-            environment has a `vector_entry_point`. More than one only for deep agents.
-        checkpoint: steps between two checkpoints; 0 for none.
-        resume: continue from the last checkpoint in `output`, if there is one.
-        tensorboard: also write events for TensorBoard; deep agents only. Validations are in `log/validation`.
-        normalise: divide rewards by the standard deviation of the discounted return so far, as
-            `gymnasium.wrappers.NormalizeReward` does: the scales of goals differ by orders of magnitude, which hinders
-            training. Deep agents only; episodes are reported with the original rewards.
-        executor: where the environments run: `local` for this machine, `ray` for a Ray cluster with one actor for each
-            environment (`fitgym.learning.rollouts`); deep agents only. With two or more environments both give the same
-            agent.
-        address: address of the cluster, such as `auto` or `head:6379`. Without it, and without the environment variable
-            `RAY_ADDRESS`, a cluster starts on this machine for the training.
-    """
-
-    setting: Setting
-    subjects: str = ""
-    steps: int = 2000
-    output: str = "policy"
-    data: str = ""
-    validate: int = 0
-    validate_on: str = ""
-    best: bool = False
-    envs: int = 1
-    checkpoint: int = 0
-    resume: bool = False
-    tensorboard: bool = False
-    normalise: bool = True
-    executor: str = "local"
-    address: str = ""
-
-    @classmethod
-    def of(cls, agent: str, subjects: str = "", **keywords: Any) -> Training:
-        """Make a request from keywords: those of `Training` and of `Setting`, and the options of the environment."""
-        own = {each.name for each in fields(cls)}
-        mine = {name: value for name, value in keywords.items() if name in own}
-        rest = {name: value for name, value in keywords.items() if name not in own}
-        return cls(Setting.from_keywords(agent=agent, **rest), subjects, **mine)
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the request as JSON-ready values."""
-        found = {each.name: getattr(self, each.name) for each in fields(self)}
-        return {**found, "setting": self.setting.to_json()}
-
-
-@dataclass(frozen=True, slots=True)
-class Episode:
-    """A finished episode of the training.
-
-    Attributes:
-        step: number of decisions so far, over all environments.
-        subject: the subject of the episode.
-        value: the final value of the goal.
-        rewards: the sum of the rewards.
-        length: number of decisions in the episode.
-    """
-
-    step: int
-    subject: str
-    value: float
-    rewards: float
-    length: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,13 +97,13 @@ def train(
         SubjectError: none of the subjects can be used.
         ExecutionError: the cluster gave no core to an environment, or lost one too often.
     """
-    _check(request)
+    check(request)
     dataset = read(request.data.split(",")) if request.data else None
     tasks = validation_tasks(request.setting, request.subjects, request.validate_on) if request.validate else {}
     usable, unusable, path = _subjects(request)
     earlier = last_checkpoint(request) if request.resume else None
     done = 0 if earlier is None else int(earlier.name)
-    before = () if earlier is None else _gone_on_from(earlier, request)
+    before = () if earlier is None else episodes_before(earlier, request)
     own = request.setting.seed
     # A resumed training needs another seed than the interrupted one, or its first episodes would be repeated.
     seed = own if earlier is None else int(np.random.SeedSequence((own, done)).generate_state(1)[0])
@@ -205,7 +122,7 @@ def train(
         watcher = _Watcher(request, progress, done, before, made, validation)
         if dataset is not None and request.steps > done:
             assert isinstance(agent, Deep)
-            check(dataset, env, agent)
+            check_dataset(dataset, env, agent)
             agent.learn_from(dataset.data, env, request.steps - done, callback=watcher.count)
         elif request.steps > done:
             log = {"log": output / "log", "tensorboard": request.tensorboard}
@@ -240,38 +157,6 @@ def train(
     write("".join(json.dumps(asdict(episode)) + "\n" for episode in watcher.episodes), folder / "episodes.jsonl")
     points = () if validation is None else tuple(validation.points)
     return Trained(agent, tuple(watcher.episodes), found, done, lost, points)
-
-
-def _gone_on_from(checkpoint: Path, request: Training) -> tuple[Episode, ...]:
-    """Return the episodes before a checkpoint.
-
-    Raises:
-        InputError: the checkpoint belongs to another training than the requested one.
-    """
-    saved = json.loads((checkpoint / _PROGRESS).read_text("utf-8"))
-    theirs, ours = _compared(saved["request"]), _compared(request.to_json())
-    for name in {**theirs, **ours}:
-        if theirs.get(name) != (asked := ours.get(name)):
-            raise InputError(
-                f"checkpoint '{checkpoint}' was made with {name} '{theirs.get(name)}', not with '{asked}': use the "
-                "same value, or train in another folder"
-            )
-    return tuple(Episode(**episode) for episode in saved["episodes"])
-
-
-def _compared(request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values that a resumed training must share with the interrupted one, by name."""
-    setting = request["setting"]
-    options = plain({**options_of(setting["env"]), **setting["options"]})
-    own = {name: setting[name] for name in ("agent", "env", "seed", "budget")}
-    return {**own, **options, **{name: request.get(name, "") for name in ("subjects", "normalise", "data")}}
-
-
-def last_checkpoint(request: Training) -> Path | None:
-    """Return the folder of the latest complete checkpoint with at most `steps` steps; None if there is none."""
-    folders = [f for f in Path(request.output).glob("checkpoints/*") if f.name.isdigit() and (f / _PROGRESS).is_file()]
-    reached = [folder for folder in folders if int(folder.name) <= request.steps]
-    return max(reached, key=lambda folder: int(folder.name), default=None)
 
 
 class _Made:
@@ -314,8 +199,6 @@ class _Watcher:
         self.episodes = list(before)
         self._made, self._earlier = made, len(before)
         self._request = request
-        self._checkpoints = Path(request.output) / "checkpoints"
-        self._every = request.checkpoint
         self._validation = validation
         self._progress = progress
         self._steps = done
@@ -341,26 +224,13 @@ class _Watcher:
     def count(self, agent: Agent) -> None:
         """Count a step."""
         self._steps += 1
-        if self._every and self._steps % self._every == 0:
-            self._save(agent)
+        if self._request.checkpoint and self._steps % self._request.checkpoint == 0:
+            agent.made = self._made.after(len(self.episodes) - self._earlier)
+            save_checkpoint(self._request, agent, self._steps, self.episodes)
         # The last validation follows the last update.
         if self._validation and self._steps % self._request.validate == 0 and self._steps < self._request.steps:
             agent.made = self._made.after(len(self.episodes) - self._earlier)
             self._validation.add(agent, self._steps)
-
-    def _save(self, agent: Agent) -> None:
-        """Save a checkpoint.
-
-        Its folder gets the final name only when it is complete, so that no training resumes from half of one.
-        """
-        folder = self._checkpoints / str(self._steps)
-        agent.made = self._made.after(len(self.episodes) - self._earlier)
-        unfinished = agent.save(self._checkpoints / f"{self._steps}.unfinished")
-        progress = {"request": self._request.to_json(), "episodes": [asdict(episode) for episode in self.episodes]}
-        write(json.dumps(progress) + "\n", unfinished / _PROGRESS)
-        if folder.exists():
-            shutil.rmtree(folder)
-        unfinished.rename(folder)
 
 
 def _subjects(request: Training) -> tuple[tuple[str, ...], dict[str, str], str | None]:
@@ -380,52 +250,6 @@ def _subjects(request: Training) -> tuple[tuple[str, ...], dict[str, str], str |
         reasons = "; ".join(unusable.values()) or "none is named"
         raise SubjectError(f"no subject of '{request.subjects}' can be used: {reasons}")
     return usable, unusable, path
-
-
-def _check(request: Training) -> None:
-    setting = request.setting
-    if setting.budget and not Budget.parse(setting.budget).deterministic:
-        raise BudgetError(
-            f"budget '{setting.budget}' counts seconds, so no episode could be repeated: use 100g or 3000x"
-        )
-    if request.subjects and not has_subject(setting.env):
-        raise InputError(f"environment '{setting.env}' has no subject: leave the subjects out")
-    make(replace(setting, subject="")).close()
-    cls = kind(setting.agent)
-    deep = issubclass(cls, Deep)
-    if not (cls.learns or deep):
-        raise InputError(f"agent '{setting.agent}' does not learn: use it without training")
-    if request.data and not deep:
-        raise InputError(f"agent '{setting.agent}' does not learn from data: use ppo or a2c (cloning), or dqn")
-    if request.data and (request.envs > 1 or request.executor != "local" or request.tensorboard):
-        raise InputError("learning from data steps no environment: leave envs, executor and tensorboard out")
-    for name, value in (("steps", request.steps), ("envs", request.envs)):
-        if value < 1:
-            raise InputError(f"{name} is {value}, expected at least 1")
-    if request.validate < 0:
-        raise InputError(f"validate is {request.validate}, expected a number of steps, or 0 for none")
-    if not request.validate and (request.validate_on or request.best):
-        raise InputError("validate is 0, but validation tasks or the best policy were requested: set validate, too")
-    if request.checkpoint < 0:
-        raise InputError(f"checkpoint is {request.checkpoint}, expected a number of steps, or 0 for none")
-    if request.envs > 1 and not deep:
-        raise InputError(
-            f"agent '{setting.agent}' learns from one environment at a time: use envs 1, or a deep agent such as ppo"
-        )
-    if request.executor == "ray" and not deep:
-        raise InputError(
-            f"agent '{setting.agent}' learns in one process: use executor local, or a deep agent such as ppo"
-        )
-    if request.executor == "ray" and at_once(setting):
-        raise InputError(
-            f"environment '{setting.env}' steps all episodes in one process, faster than a cluster: use executor local"
-        )
-    check_executor(request.executor, request.address)
-    if request.tensorboard and not deep:
-        raise InputError(f"agent '{setting.agent}' writes nothing for TensorBoard: its episodes are in episodes.jsonl")
-    output = Path(request.output)
-    if output.exists() and not output.is_dir():
-        raise InputError(f"output '{output}' is a file, expected the name of a folder")
 
 
 def _versions() -> dict[str, str]:
