@@ -63,6 +63,8 @@ class WeakMutation(Fitness):
         arithmetic      0 if the other operator gives another result, else 1
         logical         least distance to an outcome of an operand after which `and` and `or` differ
         unary, variable 0 if the other value differs from the original one, else 1
+        operand         of a connective: distance to the outcome of the operand that decides; else 0 if it is reached
+        None            (`x` by `x is not None`) distance to the outcome of the condition that other false values have
         `not`           0 if the condition had an outcome
         constant        0 if it is reached
         deletion        0 if the line is reached
@@ -218,7 +220,7 @@ def _parts(column: int, mutant: Mutant, places: _Places) -> list[tuple[int, _Par
             case "membership":
                 found += [(number, _Part(column, slot, 0)) for slot in (0, 1)]
             case "truth":
-                mask = int(mutant.operator == "logical" and mutant.original != "not")
+                mask = int(mutant.operator == "operand" or (mutant.operator == "logical" and mutant.original != "not"))
                 found += [(number, _Part(column, slot, mask)) for slot in outcome_slots(site, outcome)]
             case "arithmetic":
                 bit = family(mutant.replacement.rstrip("=")).index(mutant.replacement.rstrip("="))

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from fitgym.mutants import replacements
 from fitgym.mutants.call_changes import of_call, of_collection, of_operation
 from fitgym.mutants.change import Change
-from fitgym.mutants.equivalence import always_agree, is_number, is_unordered, is_zero, level, telling
+from fitgym.mutants.equivalence import always_agree, is_nothing, is_number, is_unordered, is_zero, level, telling
 from fitgym.mutants.mutant import PRECEDENCE, Mutant, Operator, Place, Span
 from fitgym.mutants.operators import COMPARISONS, SIGNS, is_no_number
 from fitgym.mutants.outcomes import either, outcomes
@@ -39,6 +39,9 @@ _QUIET = (
     ast.boolop,
     ast.unaryop,
 )
+# Operands of a connective that need parentheses.
+_LOOSE = (ast.BoolOp, ast.IfExp, ast.Lambda, ast.NamedExpr)
+_NEWLINE = "\n"
 # Saved and restored around the body of a function.
 _OF_A_FUNCTION = ("_function", "_first_line", "_prefix", "_locals", "_at_end", "_in_comprehension", "_guard")
 
@@ -137,6 +140,7 @@ class ExpressionChanges:
                 self._operands(node, decides=False)
             case ast.UnaryOp(op=ast.Not()):
                 self._without_not(node, [])
+                self._missing(node, node.operand, "{} is None", [], inner)
                 self._negated(node.operand)
             case ast.IfExp():
                 self._choice(node)
@@ -181,7 +185,7 @@ class ExpressionChanges:
         outer = self._guard
         for operand in node.values:
             if decides or operand is not node.values[-1]:
-                self._test(operand, inner=True)
+                self._test(operand, inner=True, decides=decides)
             else:
                 self._value(operand, inner=True)
             self._guard = outcomes(operand, isinstance(node.op, ast.And))
@@ -208,16 +212,23 @@ class ExpressionChanges:
         else:
             self._value(node, inner=True)
 
-    def _test(self, node: ast.expr, *, inner: bool = False) -> None:
-        """Walk over an expression whose truth is used; with `inner` a replacement needs parentheses."""
+    def _test(self, node: ast.expr, *, inner: bool = False, decides: bool = True) -> None:
+        """Walk over an expression whose truth is used.
+
+        Args:
+            node: the expression.
+            inner: a replacement needs parentheses.
+            decides: only its truth is used; otherwise its value may be that of the expression around it.
+        """
         match node:
             case _ if constant_truth(node) is not None:
                 pass
             case ast.BoolOp():
-                self._logical(node, inner, decides=True)
-                self._operands(node, decides=True)
+                self._logical(node, inner, decides=decides)
+                self._operands(node, decides=decides)
             case ast.UnaryOp(op=ast.Not()):
                 self._without_not(node, either(node.operand))
+                self._missing(node, node.operand, "{} is None", outcomes(node.operand, False), inner)
                 if isinstance(node.operand, (ast.BoolOp, ast.UnaryOp, ast.Compare, ast.IfExp)):
                     self._test(node.operand, inner=True)
                 else:
@@ -231,7 +242,39 @@ class ExpressionChanges:
                 text = self._text.at(span)
                 closed = f"({text})" if isinstance(node, (ast.NamedExpr, ast.Yield, ast.YieldFrom)) else text
                 self._add("unary", span, span, "", "not", f"not {closed}", "truth", either(node))
+                if decides:
+                    self._missing(node, node, "{} is not None", outcomes(node, False), inner)
                 self._value(node, forms=_COUNTED)
+
+    def _missing(self, node: ast.expr, value: ast.expr, form: str, at: list[tuple[Span, bool]], inner: bool) -> None:
+        """Confuse None with other false values: `x` by `x is not None` in conditions, and the other way round.
+
+        Args:
+            node: the expression to replace.
+            value: the part of it that may be None.
+            form: the replacement, for the text of the value.
+            at: the outcomes that it has for false values other than None.
+            inner: a replacement needs parentheses.
+        """
+        match value:
+            case ast.Name(id=name):
+                if self._locals.kind(name) in ("bool", "Match"):
+                    return
+            case ast.Attribute() | ast.Subscript() | ast.Call(func=ast.Attribute(attr="get")):
+                pass
+            case _:
+                return
+        self._replace("relational", node, form.format(self._text.at(span_of(value))), at, inner, rank=1)
+
+    def _replace(
+        self, operator: Operator, node: ast.expr, text: str, at: list[tuple[Span, bool]], inner: bool, rank: int
+    ) -> None:
+        """Replace a whole condition, by a text with the same number of lines."""
+        span = span_of(node)
+        lines = span[2] - span[0] - text.count(_NEWLINE)
+        closed = f"({text}{_NEWLINE * lines})" if inner or lines or _NEWLINE in text else text
+        place: Place = "truth" if at else "line"
+        self._add(operator, span, span, self._text.at(span), text, closed, place, at, rank)
 
     def _comparison(self, node: ast.Compare, inner: bool) -> None:
         whole = span_of(node)
@@ -256,6 +299,9 @@ class ExpressionChanges:
                     text = self._text.edited(whole, (where, other))
                 self._add("relational", whole, where, sign, other, text, place, [(at, True)], rank)
                 rank += 1
+            if sign in ("is", "is not") and len(node.ops) == 1 and is_nothing(right):
+                form, truth = ("not {}", False) if sign == "is" else ("bool({})", True)
+                self._missing(node, left, form, outcomes(node, truth), inner)
         for position, operand in enumerate(operands):
             # One more on this side and one less on the other are the same mutant, so one of them is enough.
             beside = [*operands[max(position - 1, 0) : position], *operands[position + 1 : position + 2]]
@@ -285,6 +331,23 @@ class ExpressionChanges:
         self._add(
             "logical", span, edits[0][0], sign, other, f"({text})" if inner else text, "truth" if at else "line", at
         )
+        self._without_operand(node, sign, inner, decides)
+
+    def _without_operand(self, node: ast.BoolOp, sign: str, inner: bool, decides: bool) -> None:
+        """Leave out each operand of a connective, as if that condition had been forgotten."""
+        texts = [self._text.at(span_of(operand)) for operand in node.values]
+        parts = [
+            f"({text})" if isinstance(operand, _LOOSE) else text
+            for text, operand in zip(texts, node.values, strict=True)
+        ]
+        for place, operand in enumerate(node.values):
+            text = f" {sign} ".join([*parts[:place], *parts[place + 1 :]])
+            is_observed = decides or operand is not node.values[-1]
+            self._replace("operand", node, text, outcomes(operand, sign == "or") if is_observed else [], inner, place)
+        if sign == "or" and not decides and len(parts) == 2:  # a default value
+            default = parts[1].replace("{", "{{").replace("}", "}}")
+            form = f"{{0}} if {{0}} is not None else {default}"
+            self._missing(node, node.values[0], form, outcomes(node.values[0], False), True)
 
     def _without_not(self, node: ast.UnaryOp, at: list[tuple[Span, bool]]) -> None:
         line, column, end_line, end_column = span = span_of(node)

@@ -10,14 +10,14 @@ from fitgym.immutable import immutable
 __all__ = ["PRECEDENCE", "Mutant", "Operator", "Place", "Span"]
 
 Operator = Literal[
-    "relational",  # another comparison, or a constant truth value as result
+    "relational",  # another comparison, or a constant truth value as result; None confused with other false values
     "arithmetic",  # another arithmetic or bitwise operator
     "logical",  # `and` and `or` exchanged, a `not` removed
     "constant",  # another literal
     "deletion",  # a statement removed
     "unary",  # a sign, one more or one less, a `not` before a condition
     "variable",  # another variable of the same function
-    "operand",  # only one operand of an operation; one alternative less, as in `x in (1, 2)` and `except (A, B)`
+    "operand",  # only one operand of an operation; one condition or alternative less (`x in (1, 2)`, `except (A, B)`)
     "call",  # a call removed, two arguments swapped or one removed; a similar function; an `await` removed
 ]
 """The mutation operators, that is, the kinds of change."""

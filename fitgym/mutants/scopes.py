@@ -11,6 +11,7 @@ __all__ = ["Locals"]
 
 _MADE_BY = frozenset({"int", "float", "str", "bytes", "bool", "list", "tuple", "dict", "set", "frozenset"})
 _RETURNED_BY = {"len": "int", "sorted": "list", "repr": "str", "ord": "int", "chr": "str", "isinstance": "bool"}
+_FOUND_BY = frozenset({"match", "search", "fullmatch"})  # methods that return a Match or None
 
 _BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")  # the fields of a statement that hold further statements
 
@@ -172,6 +173,8 @@ def _kind(value: Any) -> str:
             return "bool"
         case ast.Call(func=ast.Name(id=name)):
             return name if name in _MADE_BY else _RETURNED_BY.get(name, "")
+        case ast.Call(func=ast.Attribute(attr=name)) if name in _FOUND_BY:
+            return "Match"
     return ""
 
 

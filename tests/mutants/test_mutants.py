@@ -255,12 +255,15 @@ OPERANDS = [
     ("return 'x' + a", ["'x'", "a"]),
     ("return a - b * f", ["a", "(b * f)", "b", "f"]),
     ("return (a\n    % b)", ["(a\n)", "(b\n)"]),
-    ("return a and b", []),
+    ("return a and b", ["b", "a"]),
+    ("if a or b > 1 or not f: g()", ["b > 1 or not f", "a or not f", "a or b > 1"]),
+    ("return a and (b or f)", ["(b or f)", "a", "(f)", "(b)"]),
+    ("return (a and\n    b)", ["(b\n)", "(a\n)"]),
 ]
 
 
 @pytest.mark.parametrize(("body", "expected"), OPERANDS, ids=[body for body, _ in OPERANDS])
-def test_of_an_operation_one_operand_is_left(body: str, expected: list[str]) -> None:
+def test_of_an_operation_or_a_connective_one_operand_is_left_out(body: str, expected: list[str]) -> None:
     assert [text for _, text in changes(of_body(body), "operand")] == expected
 
 
@@ -284,6 +287,34 @@ ALTERNATIVES = [
 @pytest.mark.parametrize(("body", "expected"), ALTERNATIVES, ids=[body for body, _ in ALTERNATIVES])
 def test_of_a_collection_of_alternatives_each_is_left_out(body: str, expected: list[str]) -> None:
     assert [text for _, text in changes(of_body(body), "operand")] == expected
+
+
+MISSING = [
+    ("return a is None", ["not a", "a is not None"]),
+    ("return a is not None", ["bool(a)", "a is None"]),
+    ("if a: g()", ["a is not None"]),
+    ("if not a.b: g()", ["a.b is None"]),
+    ("return not a", ["a is None"]),
+    ("if a and f(): g()", ["(a is not None)"]),
+    ("return a or 3", ["(a if a is not None else 3)"]),
+    ("return a.get('x') or f'{b}'", ["(a.get('x') if a.get('x') is not None else f'{b}')"]),
+    ("return a and b", []),
+    ("if a(): g()", []),
+    ("if a is b: g()", ["a is not b"]),
+    ("m = b.match(a)\nif m: g()", []),
+    ("t = a == b\nif t: g()", ["a >= b", "a <= b", "a == b and False"]),
+]
+
+
+@pytest.mark.parametrize(("body", "expected"), MISSING, ids=[body for body, _ in MISSING])
+def test_none_is_confused_with_other_false_values(body: str, expected: list[str]) -> None:
+    assert [text for _, text in changes(of_body(body), "relational")] == expected
+
+
+def test_a_confused_none_is_infected_by_a_value_that_is_false_and_not_none() -> None:
+    at = {one.text: one.at for one in of_body("if a is None: g()\nif not b: g()")}
+    assert at["not a"] == (((2, 7, 2, 16), False),), "`a is None` is false"
+    assert at["b is None"] == (((3, 11, 3, 12), False),), "`b` is false"
 
 
 RESULTS = [
