@@ -163,6 +163,8 @@ class Guidance:
             and not any(fitness.dynamic or fitness.reads_tests for fitness in active)
         ):
             exhausted = state.reach.exhausted(state.archive.covered("branch"))
+        if "branch" in state.active:
+            state.factory.selection.setters = state.setters.feeding(state.archive.covered("branch"))
         excluded = exhausted | state.reserved
         if state.focus is None:
             state.factory.exclude(excluded)

@@ -20,6 +20,7 @@ from fitgym.evolution.individual import Individual
 from fitgym.evolution.measurements import Measurements
 from fitgym.evolution.proxies import Proxies
 from fitgym.evolution.reach import Reach
+from fitgym.evolution.setters import Setters
 from fitgym.execution.executor import Executor
 from fitgym.fitness.base import Mask
 from fitgym.immutable import Lookup
@@ -56,6 +57,7 @@ class State:
         archive: the best test case of each covered target.
         proxies: computes performance proxies.
         reach: which operations can still reach uncovered code.
+        setters: which operations change what uncovered conditions depend on.
         grown_at: number of executions when the archive last covered something new.
         private: whether private operations are ever called.
         seeds: test cases from the examples of the package that were not executed yet.
@@ -111,6 +113,7 @@ class State:
         self.archive = Archive(self.measurements)
         self.proxies = Proxies(self.subject, self.table)
         self.reach = Reach(self.subject)
+        self.setters = Setters(self.subject)
         self.grown_at = 0
         self.private = options.private
         self.reserved = self.subject.reserve

@@ -29,6 +29,8 @@ class Rates:
         object_rate: probability that an inserted call is one on an object of the test case, at a position after that
             object (EvoSuite). EvoSuite's remaining 0.1 manipulate the environment. Subjects here have none, so the
             remaining calls apply an operation under test at a random place.
+        setter_rate: probability that an inserted call changes an attribute on which an uncovered condition of a later
+            call depends (`fitgym.evolution.setters`), if there is such a call.
         delete_rate, change_rate, insert_rate: probability of each of the three mutations (EvoSuite).
         insert_again: probability of each further insertion after the first (EvoSuite).
         optional_rate: probability that a parameter with a default gets an argument.
@@ -65,6 +67,7 @@ class Rates:
     max_attempts: int = 1000
     tested_rate: float = 0.5
     object_rate: float = 0.4
+    setter_rate: float = 0.1
     delete_rate: float = 1 / 3
     change_rate: float = 1 / 3
     insert_rate: float = 1 / 3
@@ -103,6 +106,7 @@ DEFAULT: Final = Rates()
 ONE_CALL: Final = Rates(
     initial_length=(1, 1),
     max_length=1,
+    setter_rate=0.0,
     small_numbers=0.0,
     max_int=1000,
     static_pool=0.0,

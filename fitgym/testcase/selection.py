@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import accumulate
 
 from fitgym.subject.code.patterns import Chance
@@ -28,6 +28,7 @@ class Selection:
         self._tested = [operation for operation in calls.subject.operations if operation.is_entry_point]
         self.excluded: frozenset[int] = frozenset()
         self.outside: frozenset[int] = frozenset()
+        self.setters: Mapping[int, tuple[tuple[int, ...], ...]] = {}
         self._version = -1  # of the knowledge that the weights were computed from
         self._weights: list[float] = []
         self._open: list[Operation] = []
@@ -85,8 +86,12 @@ class Selection:
             rng: source of random numbers.
             end: the latest position of the call, for a test case whose statement `end` raises; None for the length.
         """
-        where = rng.random()
         end = len(statements) if end is None else end
+        if self.setters and rng.random() < self._rates.setter_rate:
+            inserted = self._with_setter(statements, end, rng)
+            if inserted is not None:
+                return inserted
+        where = rng.random()
         anywhere = self._rates.tested_rate + self._rates.object_rate
         if self._rates.tested_rate <= where < anywhere:
             operation, receiver = self._on_object(statements, end, rng)
@@ -100,6 +105,27 @@ class Selection:
             return list(statements)
         position = int(rng.random() * (end + 1)) if where >= anywhere else end
         return self._inserted(statements, position, operation, -1, rng) or list(statements)
+
+    def _with_setter(self, statements: Sequence[Statement], end: int, rng: Chance) -> list[Statement] | None:
+        """Return the test case with a call that changes what uncovered conditions of a later call depend on.
+
+        None if no call up to `end` has such conditions, or there is no room.
+        """
+        waiting = [
+            place
+            for place, statement in enumerate(statements[: end + 1])
+            if statement.receiver >= 0 and statement.operation in self.setters
+        ]
+        if not waiting:
+            return None
+        place = waiting[int(rng.random() * len(waiting))]
+        groups = self.setters[statements[place].operation]
+        group = groups[int(rng.random() * len(groups))]
+        receiver = statements[place].receiver
+        operation = self.calls.subject.operations[group[int(rng.random() * len(group))]]
+        if operation not in self.calls.knowledge.results.acting(statements[receiver].operation):
+            return None
+        return self._inserted(statements, place, operation, receiver, rng)
 
     def _tested_operation(self, statements: Sequence[Statement], rng: Chance) -> Operation | None:
         operation = self.operation(rng)
