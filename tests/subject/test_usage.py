@@ -5,7 +5,7 @@ import ast
 import pytest
 
 from fitgym.subject.types.evidence import Evidence
-from fitgym.subject.types.hints import ANY, NONE, Hint, union
+from fitgym.subject.types.hints import ANY, NONE, PATH, PATH_TEXT, Hint, choices, union
 from fitgym.subject.types.usage import Usage
 
 INT, STR, FLOAT, BYTES, BOOL = (Hint("class", f"builtins.{name}") for name in ("int", "str", "float", "bytes", "bool"))
@@ -219,6 +219,33 @@ def test_a_class_without_a_name_in_the_module_is_meant_only_if_two_attributes_sa
     usage = Usage(ast.parse("def f(x): return x.origin, x.expansion\ndef g(x): return x.origin"), far=far)
     assert usage.demands(usage.definitions.functions["f"]) == {"x": Hint("class", "p.Rule")}
     assert usage.demands(usage.definitions.functions["g"]) == {"x": union([namespace(origin=ANY), ANY])}
+
+
+def test_a_class_with_most_of_many_attributes_is_meant_unless_several_have_as_many():
+    sheet, book = frozenset({"rows", "views", "cells", "title", "margin"}), frozenset({"rows", "title"})
+    body = "def f(x): return x.rows, x.views, x.cells, x._seen\ndef g(x): return x.rows, x.views, x._seen, x._left"
+    usage = Usage(ast.parse(body), far={"p.Sheet": sheet, "p.Book": book})
+    assert usage.demands(usage.definitions.functions["f"]) == {"x": Hint("class", "p.Sheet")}
+    assert Hint("class", "p.Sheet") not in choices(usage.demands(usage.definitions.functions["g"])["x"]), "half of them"
+    alike = {f"p.Sheet{number}": sheet for number in range(4)}
+    usage = Usage(ast.parse(body), far=alike)
+    assert Hint("class", "p.Sheet0") not in choices(usage.demands(usage.definitions.functions["f"])["x"])
+
+
+FILES = [
+    ("return open(x).read()", union([PATH, PATH_TEXT, STR])),
+    ("with open(x, 'rb') as stream: pass", union([PATH, PATH_TEXT, STR])),
+    ("return os.stat(x).st_size", union([PATH, PATH_TEXT, STR])),
+    ("return gzip.open(x)", union([PATH, PATH_TEXT, STR])),
+    ("return Path(x).read_text()", union([PATH, PATH_TEXT, STR])),
+    ("if x.endswith('.gz'): return open(x)", union([STR, PATH_TEXT])),
+    ("return os.path.basename(x)", STR),
+]
+
+
+@pytest.mark.parametrize(("body", "hint"), FILES, ids=[body for body, _ in FILES])
+def test_what_is_opened_is_the_path_of_a_file(body, hint):
+    assert demanded(body)["x"] == hint
 
 
 def test_items_stay_the_same_in_a_copy_of_their_container():

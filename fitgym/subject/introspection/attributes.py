@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import opcode
 import sys
 import types
 from collections.abc import Iterable, Mapping
@@ -14,7 +15,9 @@ from fitgym.subject.types.protocols import annotated
 
 __all__ = ["far_attributes", "namesakes", "near_attributes", "plain_name"]
 
-_MOST_CLASSES = 200
+_MOST_CLASSES = 2000
+_STORE = opcode.opmap["STORE_ATTR"]
+_EXTENDED = opcode.opmap["EXTENDED_ARG"]
 
 
 def near_attributes(module: types.ModuleType, nodes: Nodes) -> dict[str, frozenset[str]]:
@@ -72,5 +75,27 @@ def _attributes_of(cls: type, module: types.ModuleType, nodes: Nodes) -> frozens
     for base in cls.__mro__:
         names |= set(annotated(base))
         node = nodes.classes.get(base.__qualname__) if base.__module__ == module.__name__ else None
-        names |= set(assigned(node)) if node is not None else set()
+        if node is not None:
+            names |= set(assigned(node))
+        elif base.__module__.partition(".")[0] == module.__name__.partition(".")[0]:
+            for member in vars(base).values():
+                names |= _set_by(member.__code__) if isinstance(member, types.FunctionType) else set()
     return frozenset(names - set(dir(object)))
+
+
+def _set_by(code: types.CodeType) -> set[str]:
+    """Return the names of the attributes that a function sets, on whatever object.
+
+    They are read off the byte code, because parsing the source of every class of a large package takes seconds.
+    """
+    instructions, arguments = code.co_code[::2], code.co_code[1::2]
+    found: set[str] = set()
+    at = instructions.find(_STORE)
+    while at >= 0:
+        index, before, shift = arguments[at], at - 1, 8
+        while before >= 0 and instructions[before] == _EXTENDED:
+            index |= arguments[before] << shift
+            before, shift = before - 1, shift + 8
+        found.add(code.co_names[index])
+        at = instructions.find(_STORE, at + 1)
+    return found

@@ -21,7 +21,7 @@ from fitgym.subject.introspection.recipes import CONCRETE, RECIPES
 from fitgym.subject.introspection.special import is_special
 from fitgym.subject.mentions import Mentions
 from fitgym.subject.subject import OperationKind, Parameter
-from fitgym.subject.types.hints import ANY, NAMESPACES, NONE, Hint, choices, is_protocol, name_of
+from fitgym.subject.types.hints import ANY, NAMESPACES, NONE, PATH_TEXT, Hint, choices, is_protocol, name_of
 from fitgym.subject.types.protocols import demanded, has
 
 __all__ = ["Helpers"]
@@ -145,6 +145,8 @@ class Helpers:
     def _build(self, name: str, depth: int) -> None:
         name = CONCRETE.get(name, name)
         cls = self._catalogue.classes.get(name) or _find_class(name)
+        if name == PATH_TEXT.name:
+            self._recipes(name, depth)
         if cls is None or name in _LITERAL_CLASSES:
             return
         self._catalogue.classes.setdefault(name, cls)
@@ -187,7 +189,8 @@ class Helpers:
                 Parameter(n, "positional_only", hint, required) for n, hint, required in recipe.parameters
             )
             owner = name if recipe.kind != "function" else ""
-            self._helper(recipe.kind, recipe.module, recipe.name, owner, parameters, Hint("class", name), depth)
+            returns = NONE if recipe.kind == "method" else Hint("class", name)
+            self._helper(recipe.kind, recipe.module, recipe.name, owner, parameters, returns, depth)
 
     def _constructor_of(self, cls: type, name: str, depth: int) -> None:
         """Add the constructor and the class-method factories of a class that is not under test."""

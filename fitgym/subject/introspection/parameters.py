@@ -31,7 +31,7 @@ from fitgym.subject.introspection.names import Known, Namespace, Nodes
 from fitgym.subject.introspection.stubs import Signature, Stubs
 from fitgym.subject.subject import Parameter
 from fitgym.subject.types.declarations import from_annotation, from_default
-from fitgym.subject.types.hints import ANY, ELLIPSIS, NAMESPACES, NONE, Hint, choices, of_value, union
+from fitgym.subject.types.hints import ANY, ELLIPSIS, NAMESPACES, NONE, PATH, PATH_TEXT, Hint, choices, of_value, union
 from fitgym.subject.types.inspected import inspected
 from fitgym.subject.types.protocols import annotated
 from fitgym.subject.types.usage import Usage
@@ -255,6 +255,8 @@ class _Sources:
         declared = hint.kind != "any"
         if hint.kind == "class" and hint.name in NAMESPACES:
             hint = self._filled(hint, entry.name)
+        if {PATH, PATH_TEXT} & set(choices(self.used.get(entry.name, ANY))) and _STR in choices(hint):
+            hint = union([hint, PATH_TEXT])
         if entry.default is None and hint.kind not in ("any", "none"):
             hint = union([hint, NONE])  # implicit Optional, which type checkers used to assume
         return hint, declared
@@ -292,6 +294,9 @@ class _Sources:
             for key, hint in taken.items()
             if key.isidentifier() and key not in others
         ] + spelt
+
+
+_STR = Hint("class", "builtins.str")
 
 
 def _declared(entry: inspect.Parameter, space: Namespace, owner: type | None, stub: Signature | None) -> Hint:

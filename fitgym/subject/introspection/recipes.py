@@ -11,21 +11,21 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from fitgym.subject.types.hints import ANY, Hint
+from fitgym.subject.types.hints import ANY, PATH, PATH_TEXT, Hint
 
 __all__ = ["CONCRETE", "RECIPES", "Recipe"]
 
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """One way to create an object: a call of `module.name` with these arguments.
+    """One way to create an object, or to change it: a call of `module.name` with these arguments.
 
     Attributes:
         kind: as in `Operation.kind`.
         parameters: name, hint, and whether it is required; all may be passed by position.
     """
 
-    kind: Literal["constructor", "function", "class_method"]
+    kind: Literal["constructor", "function", "class_method", "method"]
     module: str
     name: str
     parameters: tuple[tuple[str, Hint, bool], ...] = ()
@@ -104,8 +104,14 @@ RECIPES: Mapping[str, tuple[Recipe, ...]] = MappingProxyType(
             ),
         ),
         "pathlib.Path": (
-            Recipe("constructor", "pathlib", "Path", (("path", _one_of("", "a", "a/b.txt", "/", ".."), True),)),
+            Recipe(
+                "constructor", "pathlib", "Path", (("path", _one_of("data.txt", "folder", "", "a/b.txt", ".."), True),)
+            ),
+            Recipe("method", "pathlib", "Path.write_text", (("data", _STR, True),)),
+            Recipe("method", "pathlib", "Path.write_bytes", (("data", _BYTES, True),)),
+            Recipe("method", "pathlib", "Path.mkdir"),
         ),
+        PATH_TEXT.name: (Recipe("function", "builtins", "str", (("path", PATH, True),)),),
         "pathlib.PurePath": (
             Recipe("constructor", "pathlib", "PurePath", (("path", _one_of("", "a", "a/b.txt", "/", ".."), True),)),
         ),

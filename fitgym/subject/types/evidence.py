@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from fitgym.subject.types.hints import ANY, CALLABLE, NAMESPACES, NONE, Hint, union
+from fitgym.subject.types.hints import ANY, CALLABLE, NAMESPACES, NONE, PATH, PATH_TEXT, Hint, union
 
 __all__ = ["Evidence", "Uses"]
 
@@ -28,7 +28,7 @@ Uses = str
 
 "iterated", "length", "indexed" (by an integer), "sliced", "subscripted" (by a value of unknown type), "stored" (an item
 was set or deleted), "contained" (`in`), "unpacked", "number", "integer", "real", "text", "bytes", "ordered", "truth",
-"none" (compared with None), "advanced" (`next`), "mapped" (`**`), "raised", "entered" (`with`), "escaped" (passed where
+"file" (the path of a file or folder), "none" (compared with None), "advanced" (`next`), "mapped" (`**`), "raised", "entered" (`with`), "escaped" (passed where
 it could not be followed), "list", "tuple", "set", "dict" (combined with such a display).
 """
 
@@ -210,6 +210,8 @@ _BUILT_IN: Mapping[str, frozenset[str]] = MappingProxyType(
 )
 _OF_OBJECT = _names(object)
 _MOST_ATTRIBUTES = 24  # of a namespace object
+_MANY = 4  # attributes in use that suffice to recognise a class by most of them
+_MOST_OF = 0.75  # share of the attributes in use that such a class has
 _DEEPEST_DOUBLE = 5  # levels of attributes, keys and elements in a plain object that replaces another one
 _OF_FUNCTIONS = _names(type(lambda: None)) - _OF_OBJECT
 _INT, _FLOAT, _STR, _BYTES, _BOOL = (Hint("class", f"builtins.{n}") for n in ("int", "float", "str", "bytes", "bool"))
@@ -253,6 +255,8 @@ class _Judge:
         if wanted:
             fitting = list(self.types_having(wanted))
             yield from fitting
+            if _STR in fitting and "file" in self.uses:
+                yield PATH_TEXT
             if fitting:
                 return
             if self.depth > 0 and len(wanted) <= _MOST_ATTRIBUTES and not self.shaped():
@@ -263,7 +267,10 @@ class _Judge:
             yield self.callable()
         if self.literals:
             yield from self.compared()
-        if "text" in self.uses:
+        if "file" in self.uses:
+            yield PATH
+            yield PATH_TEXT
+        if self.uses & {"file", "text"}:
             yield _STR
         if "bytes" in self.uses:
             yield _BYTES
@@ -277,7 +284,7 @@ class _Judge:
         own = [name for name, attributes in self.known.items() if wanted <= attributes]
         yield from (Hint("class", name) for name in own[:4])
         if not own and len(wanted) > 1:
-            own = [name for name, attributes in self.far.items() if wanted <= attributes][:3]
+            own = [name for name, attributes in self.far.items() if wanted <= attributes][:3] or self.closest(wanted)
             yield from (Hint("class", name) for name in own)
         names = [name for name, attributes in _BUILT_IN.items() if wanted <= attributes and self.allows(name)]
         for name in names[: 2 if own else 3]:
@@ -289,6 +296,16 @@ class _Judge:
             yield self.named(name)
         if not own and not names and wanted <= _OF_FUNCTIONS:
             yield self.callable()
+
+    def closest(self, wanted: set[str]) -> list[str]:
+        """Return the class with most of many `wanted` attributes: others may be optional, or set on the object."""
+        if len(wanted) < _MANY:
+            return []
+        classes = [*self.known.items(), *self.far.items()]
+        counts = {name: len(wanted & attributes) for name, attributes in classes}
+        best = max(counts.values(), default=0)
+        fitting = [name for name, count in counts.items() if count == best]
+        return fitting if best >= _MOST_OF * len(wanted) and len(fitting) <= 3 else []
 
     def allows(self, name: str) -> bool:
         """No other use contradicts this built-in type."""

@@ -24,6 +24,8 @@ __all__ = [
     "MOST_ITEMS",
     "NAMESPACES",
     "NONE",
+    "PATH",
+    "PATH_TEXT",
     "Hint",
     "choices",
     "home",
@@ -72,6 +74,10 @@ NONE = Hint("none")
 ELLIPSIS = Hint("ellipsis")
 CALLABLE = Hint("callable", args=(ELLIPSIS, ANY))
 """A callable with any arguments and any result."""
+
+PATH = Hint("class", "pathlib.Path")
+PATH_TEXT = Hint("class", "os.fspath")
+"""The path of a file as text. It is no other text, so that a test can create the file before."""
 
 NAMESPACES = ("types.SimpleNamespace", "argparse.Namespace")
 """Classes whose objects have exactly the attributes that their constructor receives."""

@@ -53,7 +53,9 @@ CALLS: Mapping[str, tuple[Uses, ...]] = MappingProxyType(
         "bin": ("integer",),
         "hex": ("integer",),
         "oct": ("integer",),
-        "open": ("text", "text"),
+        "open": ("file", "text"),
+        "Path": ("file",),
+        "ZipFile": ("file", "text"),
         "sum": ("iterated", ""),
         "sorted": ("iterated",),
         "list": ("iterated",),
@@ -115,9 +117,12 @@ MODULE_CALLS: Mapping[str, tuple[Uses, ...]] = MappingProxyType(
         **{f"math.{name}": ("number",) for name in ("floor", "ceil", "isnan", "isinf", "trunc", "log10", "log2")},
         "math.factorial": ("integer",),
         "math.gcd": ("integer", "integer"),
-        **{
-            f"os.path.{name}": ("text", "text") for name in ("join", "exists", "isfile", "isdir", "basename", "dirname")
-        },
+        **{f"os.path.{name}": ("text", "text") for name in ("join", "basename", "dirname")},
+        **{f"os.path.{name}": ("file",) for name in ("exists", "isfile", "isdir", "getsize", "getmtime")},
+        **{f"os.{name}": ("file",) for name in ("stat", "listdir", "scandir", "walk", "remove", "unlink")},
+        **{f"{name}.open": ("file", "text") for name in ("io", "codecs", "gzip", "bz2", "lzma", "tokenize")},
+        "pathlib.Path": ("file",),
+        "zipfile.ZipFile": ("file", "text"),
         **{
             f"os.path.{name}": ("text",)
             for name in ("abspath", "splitext", "split", "normpath", "realpath", "expanduser")

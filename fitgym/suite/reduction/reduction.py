@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from fitgym.subject.types.hints import PATH_TEXT
 from fitgym.suite.reduction.dependencies import needed, without
 from fitgym.suite.reduction.makers import Means
 from fitgym.suite.reduction.simplification import Change, arguments, changed, plainer
@@ -165,7 +166,9 @@ class Reduction:
             later = statements[position + 1 :]
             if not any(position in one.refs for one in later):
                 continue
-            for earlier in dict.fromkeys(statement.refs):
+            made = self.means.of(statement)
+            # `str(path)` stays: a parameter that is declared as text takes no path.
+            for earlier in dict.fromkeys(statement.refs) if made is None or made.returns != PATH_TEXT else ():
                 found.append(self._instead(position, earlier))
             asked = dict.fromkeys(
                 operation.owner

@@ -1,0 +1,64 @@
+"""Classes of other modules of the package, recognised by the attributes that a parameter is used with."""
+
+import textwrap
+
+from fitgym.execution.executor import Executor
+from fitgym.subject.introspection.attributes import _set_by
+from fitgym.subject.source import locate
+from fitgym.subject.types.hints import PATH_TEXT, Hint, choices
+
+
+def test_attributes_that_methods_set_are_read_off_their_byte_code():
+    names = [f"name{number}" for number in range(600)]  # more than one byte can number
+    space = {}
+    exec("def f(self):\n" + "".join(f"    self.{name} = self.other\n" for name in names), space)
+    assert _set_by(space["f"].__code__) == set(names)
+    assert _set_by((lambda self: self.other.append(1)).__code__) == set()
+
+
+def test_a_class_of_another_module_is_recognised_by_attributes_that_only_its_methods_set(tmp_path):
+    package = tmp_path / "book"
+    package.mkdir()
+    (package / "__init__.py").write_text("from book import sheet, writer\n")
+    (package / "sheet.py").write_text(
+        textwrap.dedent(
+            """
+            class Sheet:
+                def __init__(self, title):
+                    self.heading = title
+                    self._reset()
+
+                def _reset(self):
+                    self.cells = {}
+                    self.margin = 2
+            """
+        )
+    )
+    (package / "writer.py").write_text(
+        textwrap.dedent(
+            """
+            class Writer:
+                def __init__(self, ws):
+                    self.ws = ws
+
+                def write(self):
+                    return [self.ws.heading, self.ws.margin, *self.ws.cells]
+            """
+        )
+    )
+    with Executor(locate(str(package / "writer.py"))) as executor:
+        (ws,) = next(one for one in executor.subject.operations if one.name == "Writer").parameters
+        made = [one.name for one in executor.subject.operations if one.kind == "constructor"]
+    assert ws.hint == Hint("class", "book.sheet.Sheet")
+    assert "Sheet" in made
+
+
+def test_a_text_that_is_opened_may_be_the_path_of_a_file_that_the_test_writes(tmp_path):
+    (tmp_path / "settings.py").write_text(
+        "def load(name: str):\n    with open(name) as stream:\n        return stream.read()\n"
+    )
+    with Executor(locate(str(tmp_path / "settings.py"))) as executor:
+        load, *helpers = executor.subject.operations
+    assert choices(load.parameters[0].hint) == (Hint("class", "builtins.str"), PATH_TEXT)
+    assert {one.name for one in helpers} >= {"str", "Path", "Path.write_text", "Path.write_bytes"}
+    assert next(one for one in helpers if one.name == "str").returns == PATH_TEXT
