@@ -12,7 +12,9 @@ VERSIONED ?=
 BIN := $(VENV)/bin
 # What an editable install is made of; the probes in C are built by it.
 BUILT := pyproject.toml setup.py $(wildcard fitgym/instrument/_*.[ch])
-# Byte code is written when a module is first imported, which is a small part of what is installed.
+# Byte code is written when a module is first imported, which is a small part of what is installed. Many commands and tests
+# start Python afresh, and without byte code most of their time would go to compiling.
+unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-compile
 
 # The checkers of Stable-Baselines3 are part of the tests, and torch comes with them. Only the build without CUDA will
@@ -40,9 +42,8 @@ help:
 demo: $(VENV)/.installed
 	$(BIN)/python examples/demo.py
 
-# Many tests start Python afresh, and without byte code most of their time would go to compiling.
 test: $(VENV)/.installed-test
-	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest $(PYTEST_ARGS)
+	$(BIN)/python -m pytest $(PYTEST_ARGS)
 
 nightly:
 	$(MAKE) test PYTEST_ARGS="-q -n 2 --dist loadfile"
@@ -67,7 +68,7 @@ types: $(VENV)/.installed-dev
 docs: $(VENV)/.installed-docs
 	rm -rf site build/doctrees
 	$(BIN)/sphinx-build -W --keep-going $(DOCS_ARGS) $(if $(VERSIONED),-t versioned) -d build/doctrees docs site
-	env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest -q docs/tests
+	$(BIN)/python -m pytest -q docs/tests
 	$(if $(VERSIONED),$(BIN)/python tools/versions.py site $(VERSIONED) $$($(BIN)/python -c 'import fitgym; print(fitgym.__version__)'))
 
 # Chromium prints the page of the built site.
