@@ -541,6 +541,22 @@ def test_a_rerun_leaves_neither_folder_nor_process(tmp_path: Path) -> None:
     assert made.unusable and not made.finished
 
 
+def test_a_test_that_stops_the_clocks_has_its_own_duration(tmp_path: Path) -> None:
+    text = (
+        "import sys, time\n"
+        "def test_a():\n"
+        "    real = time.perf_counter, time.time, time.monotonic\n"
+        "    for module in list(sys.modules.values()):\n"
+        "        for name, value in list(getattr(module, '__dict__', {}).items()):\n"
+        "            if any(value is clock for clock in real):\n"
+        "                setattr(module, name, lambda: 10.0**9)\n"
+        "def test_b():\n    pass\n"
+    )
+    verdicts = rerun(tmp_path, text).verdicts
+    assert verdicts == {"test_a": Verdict(True), "test_b": Verdict(True)}
+    assert all(0.0 <= verdict.seconds < 60.0 for verdict in verdicts.values())
+
+
 @pytest.mark.parametrize("breaks", [True, False])
 def test_a_run_in_which_pytest_breaks_at_its_end_is_not_finished(tmp_path: Path, breaks: bool) -> None:
     text = f"def test_a(request):\n    if {breaks}:\n        request.config.add_cleanup(lambda: 1 / 0)\n"

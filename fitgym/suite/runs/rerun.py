@@ -262,7 +262,8 @@ class Rerun:
             if entry["event"] == "unusable":
                 self.unusable = entry["error"] or "it cannot be imported"
             elif entry["event"] == "end" and self.verdicts.get(entry["test"], _GOOD).passed:
-                seconds = entry["seconds"]
+                # A test may have changed the clock of its interpreter: no test takes longer than the whole run.
+                seconds = min(max(0.0, entry["seconds"]), self.seconds)
                 self.verdicts[entry["test"]] = Verdict(
                     entry["passed"], tuple(entry["assertions"]), entry["error"], seconds=seconds
                 )

@@ -12,6 +12,7 @@ import json
 import os
 import random
 import threading
+import time
 from collections.abc import Generator, Sequence
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -66,6 +67,7 @@ class Verdicts:
         self._path = path
         self._folder = Path.cwd()
         self._threads = threading.enumerate()
+        self._seconds = 0.0  # of the last test
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Write that the file cannot be imported."""
@@ -80,9 +82,12 @@ class Verdicts:
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
         """Run a test, and write whether it changed the folder."""
         before = _entries(self._folder)
+        # Libraries that stop the time replace the other clocks in every module, so pytest's duration may be years.
+        began = time.clock_gettime(time.CLOCK_MONOTONIC)
         try:
             return (yield)
         finally:
+            self._seconds = time.clock_gettime(time.CLOCK_MONOTONIC) - began
             if _entries(self._folder) != before:
                 self._write(event="wrote", test=item.name)
 
@@ -96,11 +101,11 @@ class Verdicts:
         if error is not None:
             name = type(error.value).__name__
             assertions = failed_assertions(item, error.tb) if call.when == "call" else []
-            self._write_end(item, call, assertions=assertions, error=name)
+            self._write_end(item, assertions=assertions, error=name)
         elif call.when == "call":
-            self._write_end(item, call)
+            self._write_end(item)
         if call.when == "call" and self._leaves_thread():
-            self._write_end(item, call, error="a thread does not end")
+            self._write_end(item, error="a thread does not end")
         return report
 
     def _leaves_thread(self) -> bool:
@@ -114,10 +119,8 @@ class Verdicts:
                     left = True
         return left
 
-    def _write_end(
-        self, item: pytest.Item, call: pytest.CallInfo[None], assertions: Sequence[int] = (), error: str = ""
-    ) -> None:
-        entry = {"passed": not error, "assertions": assertions, "error": error, "seconds": round(call.duration, 6)}
+    def _write_end(self, item: pytest.Item, assertions: Sequence[int] = (), error: str = "") -> None:
+        entry = {"passed": not error, "assertions": assertions, "error": error, "seconds": round(self._seconds, 6)}
         self._write(event="end", test=item.name, **entry)
 
     def _write(self, **entry: Any) -> None:
