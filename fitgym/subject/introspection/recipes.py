@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from fitgym.subject.types.hints import ANY, PATH, PATH_TEXT, Hint
+from fitgym.subject.types.hints import ANY, PATH, PATH_TEXT, Hint, union
 
 __all__ = ["CONCRETE", "RECIPES", "Recipe"]
 
@@ -49,6 +49,7 @@ _TIME = (
     ("second", _one_of(0, 1, 59), False),
     ("microsecond", _one_of(0, 1, 999999), False),
 )
+_NAMES = _one_of("data.txt", "folder", "", "a/b.txt", "..")
 _NUMERAL = _one_of(0, 1, "-1.5", "3.14", "1E+3", "NaN")
 
 RECIPES: Mapping[str, tuple[Recipe, ...]] = MappingProxyType(
@@ -104,9 +105,7 @@ RECIPES: Mapping[str, tuple[Recipe, ...]] = MappingProxyType(
             ),
         ),
         "pathlib.Path": (
-            Recipe(
-                "constructor", "pathlib", "Path", (("path", _one_of("data.txt", "folder", "", "a/b.txt", ".."), True),)
-            ),
+            Recipe("constructor", "pathlib", "Path", (("path", union([_NAMES, _STR]), True),)),
             Recipe("method", "pathlib", "Path.write_text", (("data", _STR, True),)),
             Recipe("method", "pathlib", "Path.write_bytes", (("data", _BYTES, True),)),
             Recipe("method", "pathlib", "Path.mkdir"),
