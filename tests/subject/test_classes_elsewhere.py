@@ -62,3 +62,15 @@ def test_a_text_that_is_opened_may_be_the_path_of_a_file_that_the_test_writes(tm
     assert choices(load.parameters[0].hint) == (Hint("class", "builtins.str"), PATH_TEXT)
     assert {one.name for one in helpers} >= {"str", "Path", "Path.write_text", "Path.write_bytes"}
     assert next(one for one in helpers if one.name == "str").returns == PATH_TEXT
+
+
+def test_of_many_subclasses_those_are_built_that_need_the_fewest_arguments(tmp_path):
+    package = tmp_path / "shapes"
+    package.mkdir()
+    (package / "__init__.py").write_text("from shapes import base, more\n")
+    (package / "base.py").write_text("class Base:\n    def area(self):\n        return self.side**2\n")
+    body = "".join(f"class Hard{number}(Base):\n    def __init__(self, a, b): pass\n" for number in range(300))
+    (package / "more.py").write_text(f"from shapes.base import Base\n{body}class Easy(Base):\n    side = 2\n")
+    with Executor(locate(str(package / "base.py"))) as executor:
+        made = [one.name for one in executor.subject.operations if one.kind == "constructor"]
+    assert made[:2] == ["Base", "Easy"] and len(made) == 1 + 12

@@ -27,6 +27,7 @@ from fitgym.subject.types.protocols import demanded, has
 __all__ = ["Helpers"]
 
 _MOST_CLASSES = 200
+_MOST_SUBCLASSES = 12  # of one class: those whose constructors need the fewest arguments
 _MOST_METHODS = 12  # of one class whose objects are only used as arguments
 _MOST_OPERATIONS = 400
 _MOST_DOUBLED = 6  # attributes of a protocol; a double with more of them would not be a plain object
@@ -163,9 +164,9 @@ class Helpers:
         if is_protocol(cls):
             self._satisfying(cls, name, depth)
         elif str(cls.__module__).partition(".")[0] == self._package or inspect.isabstract(cls):
-            for sub in _subclasses(cls):
-                if str(sub.__module__).partition(".")[0] == self._package:
-                    self._catalogue.wanted.append((Hint("class", self._catalogue.register(sub)), depth + 1))
+            subclasses = [sub for sub in _subclasses(cls) if str(sub.__module__).partition(".")[0] == self._package]
+            for sub in sorted(subclasses, key=_required)[:_MOST_SUBCLASSES]:
+                self._catalogue.wanted.append((Hint("class", self._catalogue.register(sub)), depth + 1))
 
     def _namespace(self, hint: Hint, depth: int) -> None:
         """Add the constructor of a plain holder of attributes, called with the used attributes."""
@@ -349,6 +350,15 @@ def _find_class(name: str) -> type | None:
         if isinstance(found, type):
             return found
     return None
+
+
+def _required(cls: type) -> int:
+    """Return the number of arguments that a class must be called with; many if its signature is unknown."""
+    try:
+        parameters = inspect.signature(cls).parameters.values()
+    except Exception:  # a class with a metaclass or a signature of its own
+        return _MOST_OPERATIONS
+    return sum(one.default is one.empty and one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD) for one in parameters)
 
 
 def _subclasses(cls: type) -> list[type]:
