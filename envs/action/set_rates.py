@@ -16,6 +16,7 @@ __all__ = ["RANGES", "RateNumbers", "SetRates"]
 RANGES: Final[Mapping[str, tuple[float, float]]] = {
     "tested_rate": (0.1, 0.9),
     "object_rate": (0.0, 0.8),
+    "setter_rate": (0.0, 0.5),
     "delete_rate": (0.05, 0.9),
     "change_rate": (0.05, 0.9),
     "insert_rate": (0.05, 0.9),
