@@ -27,12 +27,14 @@ class Draft(list[Statement]):
         positions = self.results(operations)
         return positions[int(rng.random() * len(positions))] if positions else -1
 
-    def extend_moved(self, rest: Iterable[Statement], start: int) -> None:
-        """Append the statements from position `start` on of the test case whose first part was drafted.
+    def extend_moved(self, rest: Iterable[Statement], start: int, shift: int) -> None:
+        """Append the rest of the test case whose first part was drafted.
 
-        References to the part before `start` stay the same; references into the rest are shifted with it.
+        Args:
+            rest: the statements to append.
+            start: references to positions from `start` on are shifted; those before stay the same.
+            shift: how many positions they move.
         """
-        shift = len(self) - start
         for statement in rest:
             refs = statement.refs
             # An unaffected statement stays the same object, see `StatementTable.descendant`.

@@ -173,5 +173,5 @@ class Selection:
         if position < len(statements):
             if len(draft) + len(statements) - position > self._rates.max_length:
                 return None
-            draft.extend_moved(statements[position:], position)
+            draft.extend_moved(statements[position:], position, len(draft) - position)
         return draft

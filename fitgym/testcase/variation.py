@@ -121,7 +121,8 @@ class Variation:
         draft.append(changed)
         if len(draft) + len(statements) - position - 1 > self.rates.max_length:
             return list(statements)
-        draft.extend_moved(statements[position + 1 :], position + 1)
+        # New helpers stand before the changed statement, so what refers to it moves as well.
+        draft.extend_moved(statements[position + 1 :], position, len(draft) - 1 - position)
         return draft
 
     def _other_argument(self, statement: Statement, draft: Draft, rng: Chance) -> Statement | None:

@@ -177,7 +177,7 @@ def test_calls_on_objects_stand_after_them_and_not_only_at_the_end() -> None:
 def test_inserting_in_the_middle_moves_the_references_behind() -> None:
     draft = Draft(SHOPPING[:2])
     draft.append(Statement(MYSTERY, args=(Literal("1"),)))
-    draft.extend_moved(SHOPPING[2:], 2)
+    draft.extend_moved(SHOPPING[2:], 2, 1)
     assert draft[3:] == [SHOPPING[2], Statement(ADD, 1, (Ref(3),)), SHOPPING[4]]
 
 
@@ -228,6 +228,17 @@ def test_a_change_exchanges_an_operation_for_one_with_the_same_result() -> None:
     operations = {changed[-2].operation for changed in changes(statements, 1)}
     assert {BUMP, PLUS, PARSE} <= operations
     assert MYSTERY not in operations
+
+
+def test_calls_on_a_changed_object_still_use_it_when_new_objects_are_built_before_it() -> None:
+    grown = 0
+    for changed in changes(SHOPPING, 1, 1500):  # a cart whose version may be another one
+        moved = len(changed) - len(SHOPPING)
+        grown += moved > 0
+        add = changed[3 + moved]
+        assert (add.operation, add.receiver, add.args) == (ADD, 1 + moved, (Ref(2 + moved),))
+        assert changed[add.receiver].operation == CART
+    assert grown > 20
 
 
 def test_a_change_never_makes_a_test_too_long() -> None:
