@@ -303,6 +303,13 @@ def test_keys_taken_out_of_keyword_arguments_are_parameters(inspected):
     assert parameters["options"][0] == "var_keyword"
 
 
+def test_keys_that_may_be_missing_from_keyword_arguments_are_optional(inspected):
+    body = "return o['a'], o.get('b'), o.pop('c', 1), o.pop('d'), o.setdefault('e', 2)"
+    subject = inspected(f"def f(**o):\n    {body}")
+    required = {p.name: p.required for p in only(subject, "f").parameters if p.kind == "keyword_only"}
+    assert required == {"a": True, "b": False, "c": False, "d": True, "e": False}
+
+
 def test_operands_are_objects_of_the_class_or_anything(inspected):
     subject = inspected(
         """

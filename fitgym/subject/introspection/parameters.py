@@ -108,6 +108,7 @@ class Parameters:
             shown=_examples(doc, qualname, entries),
             used=self._usage.demands(raw.node) if raw.node is not None else {},
             named=self._named,
+            optional=self._usage.optional_keys(raw.node) if raw.node is not None else frozenset(),
         )
         looked_at = inspected(raw.node) if raw.node is not None else frozenset()
         passed_on = self._forwarded(target, owner, entries)
@@ -235,6 +236,7 @@ class _Sources:
         shown: types of arguments in the examples of the docstring.
         used: types inferred from the uses in the body, see `Usage.demands`.
         named: classes by the parameter name that stands for them, see `namesakes`.
+        optional: keys of `**name` that may be missing, see `Usage.optional_keys`.
     """
 
     space: Namespace
@@ -244,6 +246,7 @@ class _Sources:
     shown: Mapping[str, Sequence[Hint]]
     used: Mapping[str, Hint]
     named: Mapping[str, Hint]
+    optional: frozenset[str] = frozenset()
 
     def hint(self, entry: inspect.Parameter) -> tuple[Hint, bool]:
         """Return the type of a parameter, and whether it was declared rather than inferred."""
@@ -290,7 +293,7 @@ class _Sources:
             if text.startswith(f"{name}[") and text.isascii()
         }
         return [
-            Parameter(key, "keyword_only", hint, required=True)
+            Parameter(key, "keyword_only", hint, required=key not in self.optional)
             for key, hint in taken.items()
             if key.isidentifier() and key not in others
         ] + spelt

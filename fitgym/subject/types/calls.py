@@ -233,7 +233,10 @@ def _method(caller: Caller, node: ast.Call, function: ast.Attribute, arguments: 
     if name in ("get", "setdefault", "pop") and arguments:
         first = node.args[0]
         if isinstance(first, ast.Constant) and isinstance(first.value, str):
-            return owner.keys.setdefault(first.value, Evidence())
+            found = owner.keys.setdefault(first.value, Evidence())
+            if name != "pop" or len(arguments) > 1:
+                found.use("optional")
+            return found
         return owner.value
     if name == "copy":
         return owner

@@ -29,7 +29,7 @@ Uses = str
 "iterated", "length", "indexed" (by an integer), "sliced", "subscripted" (by a value of unknown type), "stored" (an item
 was set or deleted), "contained" (`in`), "unpacked", "number", "integer", "real", "text", "bytes", "ordered", "truth",
 "file" (the path of a file or folder), "none" (compared with None), "advanced" (`next`), "mapped" (`**`), "raised", "entered" (`with`), "escaped" (passed where
-it could not be followed), "list", "tuple", "set", "dict" (combined with such a display).
+it could not be followed), "optional" (an item that may be missing), "list", "tuple", "set", "dict" (combined with such a display).
 """
 
 
@@ -243,7 +243,7 @@ class _Judge:
             found = [*tested, *found] if found else [*tested, ANY]
         if not found:
             found = list(dict.fromkeys(hint for item in self.group for hint in item.seen))
-        if not found and "none" not in self.uses and {"truth"} == self.uses:
+        if not found and self.uses - {"optional"} == {"truth"}:
             found = [_BOOL]
         if found and "none" in self.uses:
             found.append(NONE)

@@ -64,6 +64,13 @@ class Usage:
             hints[name] = evidence[name].element.hint(self.attributes, far=self.far)
         return {name: hint for name, hint in hints.items() if hint.kind != "any" or "[" in name}
 
+    def optional_keys(self, node: AnyFunction) -> frozenset[str]:
+        """Return the constant keys that the body reads from its `**name` parameter in ways that allow them to be missing."""
+        if node.args.kwarg is None:
+            return frozenset()
+        keys = self.reading.evidence(node)[node.args.kwarg.arg].keys
+        return frozenset(key for key, item in keys.items() if "optional" in item.uses)
+
     def doubles(self, node: AnyFunction) -> dict[str, Hint]:
         """Return plain objects that can replace the arguments of a function, by parameter; see `Evidence.double`."""
         found = {name: item.double() for name, item in self.reading.evidence(node).items()}
