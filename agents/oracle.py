@@ -148,11 +148,11 @@ class Oracle(Agent):
 
 def _reward(env: Any, action: Action) -> float:
     """The reward of the action in the current state."""
-    twin = _twin(env)
-    return float(twin.step(action)[1])
+    copied = _copied(env)
+    return float(copied.step(action)[1])
 
 
-def _twin(env: Any) -> Any:
+def _copied(env: Any) -> Any:
     """A copy of the environment in the same state, which shares its worker process if it has one."""
     if hasattr(env, "executor"):
         return env.fork(share_worker=True)

@@ -93,7 +93,7 @@ def test_the_code_of_a_find_runs_and_does_what_is_said(tmp_path: Path) -> None:
 def test_an_earlier_moment_of_an_episode_is_the_episode_of_that_moment() -> None:
     short, long = seen(steps=2), seen(steps=4)
     assert long.at(2).steps == short.steps and long.at(2).since == short.since
-    assert long.at(2).told() == short.told() and long.at(4) is not short
+    assert long.at(2).summary() == short.summary() and long.at(4) is not short
 
 
 # -------------------------------------------------------------------------------------------------------------- film
@@ -242,22 +242,22 @@ def page(browser: Any, episode: Episode, tmp_path: Path) -> Iterator[Any]:
 
 
 def test_the_keyboard_steps_through_the_episode(page: Any, episode: Episode) -> None:
-    told = page.locator("#told")
-    assert told.inner_text() == episode.at(0).told()
+    said = page.locator("#told")
+    assert said.inner_text() == episode.at(0).summary()
     page.keyboard.press("ArrowRight")
-    assert told.inner_text() == episode.at(1).told()
+    assert said.inner_text() == episode.at(1).summary()
     page.keyboard.press("End")
-    assert told.inner_text() == episode.told()
+    assert said.inner_text() == episode.summary()
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("Home")
-    assert told.inner_text() == episode.at(0).told() and page.locator("#back").is_disabled()
+    assert said.inner_text() == episode.at(0).summary() and page.locator("#back").is_disabled()
 
 
 def test_play_runs_to_the_end_and_stops(page: Any, episode: Episode) -> None:
     page.locator("#speed").select_option("5×")
     page.locator("#run").click()
     page.locator("#last:disabled").wait_for()
-    assert page.locator("#told").inner_text() == episode.told()
+    assert page.locator("#told").inner_text() == episode.summary()
     page.locator("#run", has_text="Play").wait_for()
 
 

@@ -92,11 +92,11 @@ def _is_text(name: str) -> bool:
     return (get_args(declared)[0] if get_origin(declared) is Annotated else declared) is str
 
 
-def _flag(name: str, told: str | None = None) -> inspect.Parameter:
+def _flag(name: str, default_text: str | None = None) -> inspect.Parameter:
     kind, default = _plain(hints(FitnessOptions)[name]), defaults(FitnessOptions)[name]
-    if told is None and default is not None and default != {}:
-        told = _shown(default)
-    help_text = _descriptions()[name] + ("" if told is None else f" [default: {told}]")
+    if default_text is None and default is not None and default != {}:
+        default_text = _shown(default)
+    help_text = _descriptions()[name] + ("" if default_text is None else f" [default: {default_text}]")
     annotation: Any = Annotated[kind | None, Parameter(help=help_text, show_default=False)]
     return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=annotation)
 

@@ -59,7 +59,7 @@ def section(command: Callable[..., Any]) -> str:
     Args:
         command: a function with keyword-only parameters; their help is in its docstring or in their annotations.
     """
-    told = {one.arg_name: one.description or "" for one in parse(command.__doc__ or "").params}
+    descriptions = {one.arg_name: one.description or "" for one in parse(command.__doc__ or "").params}
     options = {
         name: parameter
         for name, parameter in inspect.signature(command).parameters.items()
@@ -72,7 +72,7 @@ def section(command: Callable[..., Any]) -> str:
     order = sorted(options, key=lambda name: FIRST.index(name) if name in FIRST else len(FIRST))
     lines = ["[tool.fitgym]", "# Options of `fitgym generate` and the other commands for projects.", ""]
     for name in order:
-        text = told.get(name) or _help(options[name].annotation)
+        text = descriptions.get(name) or _help(options[name].annotation)
         if name in usual:
             text = text.removesuffix(f" [default: {_toml(usual[name]).strip(chr(34))}]")
         lines += [f"# {line}" for line in textwrap.wrap(" ".join(text.split()), WIDTH - 2)]

@@ -76,7 +76,7 @@ def _feedback(name: str, answer: object, check: Callable[[Any], str | None], hin
     try:
         wrong = check(answer)
     except (Exception, SystemExit) as error:
-        return Feedback(name, False, _told(answer, error), hint)
+        return Feedback(name, False, _message(answer, error), hint)
     if wrong is not None and not isinstance(wrong, str):
         raise TypeError(
             f"the check of '{name}' returned {wrong!r}, expected None or a sentence that says what is wrong"
@@ -96,7 +96,7 @@ def _is_empty(answer: object) -> bool:
     return True
 
 
-def _told(answer: object, error: BaseException) -> str:
+def _message(answer: object, error: BaseException) -> str:
     """An exception as a sentence, with the reader's own line if it was raised there."""
     raised = "".join(traceback.format_exception_only(error)).strip().splitlines()[-1]
     if isinstance(answer, FunctionType):

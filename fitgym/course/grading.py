@@ -137,8 +137,8 @@ def _read(file: Path) -> Any:
 
 def _lesson(file: Path, notebook: Any, names: list[str]) -> str:
     """The name of the lesson that a notebook is of."""
-    told = str(notebook.metadata.get("fitgym", {}).get("lesson", ""))
-    found = [name for name in names if name == told] or [name for name in names if name in file.stem]
+    named = str(notebook.metadata.get("fitgym", {}).get("lesson", ""))
+    found = [name for name in names if name == named] or [name for name in names if name in file.stem]
     if not found:
         raise InputError(f"'{file}' is of no lesson: its name has none of {', '.join(names)} in it")
     return found[0]

@@ -181,10 +181,10 @@ class Fitness(ABC):
         """
         if not (self.dynamic or self.reads_tests):
             return self
-        twin = object.__new__(type(self))
-        memo[id(self)] = twin
-        vars(twin).update(copy.deepcopy(vars(self), memo))
-        return twin
+        copied = object.__new__(type(self))
+        memo[id(self)] = copied
+        vars(copied).update(copy.deepcopy(vars(self), memo))
+        return copied
 
     @property
     def n_columns(self) -> int:

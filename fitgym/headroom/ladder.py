@@ -310,8 +310,8 @@ def measure(request: Request, progress: Progress = lambda line: None) -> Ladder:
             base = schedule
     top = []
     if run.informed:
-        (told,) = run.play([Informed()], run.tests, seeds, "the informed policy")
-        top.append(_named("informed", "knows what no agent sees", told))
+        (result,) = run.play([Informed()], run.tests, seeds, "the informed policy")
+        top.append(_named("informed", "knows what no agent sees", result))
     if request.tries:
         (greedy,) = run.play([Greedy()], run.tests, seeds[:2], "greedy look-ahead")
         others.append(_named("greedy", "largest next reward on copies", greedy))

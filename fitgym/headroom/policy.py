@@ -11,7 +11,7 @@ import numpy as np
 
 from fitgym.errors import InputError
 
-__all__ = ["Constant", "Greedy", "Informed", "Policy", "Rollout", "Ruled", "Schedule", "Uniform", "final", "twin"]
+__all__ = ["Constant", "Greedy", "Informed", "Policy", "Rollout", "Ruled", "Schedule", "Uniform", "duplicate", "final"]
 
 Chance = np.random.Generator
 
@@ -209,7 +209,7 @@ def final(info: Mapping[str, Any], earned: float) -> float:
     return float(info["goal_value"]) if "goal_value" in info else earned
 
 
-def twin(env: Any) -> Any:
+def duplicate(env: Any) -> Any:
     """Return a copy in the same state, without another worker process if the environment has one.
 
     Raises:
@@ -229,7 +229,7 @@ def twin(env: Any) -> Any:
 
 def _copy(env: Any, seed: int) -> Any:
     """Return a copy with its own random numbers."""
-    copied = twin(env)
+    copied = duplicate(env)
     if hasattr(copied, "reseed"):
         copied.reseed(seed)
     return copied

@@ -53,16 +53,16 @@ class Batched(VecEnv):  # type: ignore[misc]
         """Take the stored actions."""
         found, rewards, terminated, truncated, infos = self._inner.step(self._actions)
         done = terminated | truncated
-        told: list[dict[str, Any]] = [
+        each_info: list[dict[str, Any]] = [
             {"environment": number, "reward": reward} for number, reward in enumerate(rewards.tolist())
         ]
         for number in np.flatnonzero(done).tolist():
-            told[number] |= {
+            each_info[number] |= {
                 "terminal_observation": infos["final_obs"][number],
                 "TimeLimit.truncated": bool(truncated[number] and not terminated[number]),
                 "goal_value": float(infos["final_info"]["goal_value"][number]),
             }
-        return found, rewards, done, told
+        return found, rewards, done, each_info
 
     def close(self) -> None:
         """Close all environments."""

@@ -80,13 +80,13 @@ class Rollouts(VecEnv):  # type: ignore[misc]
                     "environments, or add nodes first"
                 )
             self._actors = [self._start(number) for number in range(len(self._makers))]
-            told = self._asked(range(len(self._makers)), "about", timeout_s=patience_s)
-            if others := {version for *_, version in told} - {fitgym.__version__}:
+            replies = self._asked(range(len(self._makers)), "about", timeout_s=patience_s)
+            if others := {version for *_, version in replies} - {fitgym.__version__}:
                 raise InputError(
                     f"a node of the cluster has fitgym {min(others)}, this process has {fitgym.__version__}: install the "
                     "same version on every node"
                 )
-            super().__init__(len(self._makers), *told[0][:2])
+            super().__init__(len(self._makers), *replies[0][:2])
             self._began_with: list[int | None] = list(self._seeds)
             self._last: list[tuple[Any, dict[str, Any]]] = [(None, {})] * self.num_envs
             self._stack = stack.pop_all()
@@ -101,7 +101,7 @@ class Rollouts(VecEnv):  # type: ignore[misc]
         """Start an episode in every environment, with the seeds and options that were set."""
         self._began_with = [old if new is None else new for old, new in zip(self._began_with, self._seeds, strict=True)]
         arguments = list(zip(self._seeds, self._options, strict=True))
-        found = self._told(range(self.num_envs), "reset", arguments)
+        found = self._called(range(self.num_envs), "reset", arguments)
         self._reset_seeds()
         self._reset_options()
         self._unbegun.clear()
@@ -156,9 +156,9 @@ class Rollouts(VecEnv):  # type: ignore[misc]
 
     def _asked(self, numbers: Sequence[int], method: str, *arguments: Any, timeout_s: float | None = None) -> list[Any]:
         """Call a method of the actors with these numbers, all with the same arguments."""
-        return self._told(numbers, method, [arguments for _ in numbers], timeout_s)
+        return self._called(numbers, method, [arguments for _ in numbers], timeout_s)
 
-    def _told(
+    def _called(
         self, numbers: Sequence[int], method: str, arguments: Sequence[Sequence[Any]], timeout_s: float | None = None
     ) -> list[Any]:
         """Call a method of the actors with these numbers; repeat the call for environments that are lost."""
@@ -230,8 +230,8 @@ class Rollouts(VecEnv):  # type: ignore[misc]
         before, latest = self._last[number]
         observation, begun = self._again(number, "reset", seed, {})
         self._unbegun.discard(number)
-        told = {"environment": number, "reward": 0.0, "terminal_observation": before, "TimeLimit.truncated": True}
-        return observation, 0.0, True, {**latest, **told}, begun
+        lost = {"environment": number, "reward": 0.0, "terminal_observation": before, "TimeLimit.truncated": True}
+        return observation, 0.0, True, {**latest, **lost}, begun
 
     def _end(self) -> None:
         """Close the environments within a time limit, then kill all processes."""

@@ -70,7 +70,7 @@ def _step(episode: Episode) -> dict[str, Any]:
         "value": step.value,
         "spent": step.spent,
         "clock": step.clock,
-        "told": episode.told(),
+        "told": episode.summary(),
         "finds": [_find(one) for one in step.finds],
     }
 

@@ -133,8 +133,8 @@ class Game:
             }
         episodes = {action: self._played(f"fixed:{action}") for action in self.env.action_names}
         best = max(episodes, key=lambda action: episodes[action].steps[-1].value)  # the first of equal ones
-        told = f"always {best}, the best of {len(episodes)} constants, known only afterwards"
-        return {"name": name, "agent": "fixed", "told": told, "film": film(episodes[best])}
+        description = f"always {best}, the best of {len(episodes)} constants, known only afterwards"
+        return {"name": name, "agent": "fixed", "told": description, "film": film(episodes[best])}
 
     def again(self) -> dict[str, Any]:
         """Begin another episode, with the next seed, and return its film."""

@@ -149,8 +149,8 @@ def _test(suite: SuiteFile, name: str) -> FileTest | None:
 
 def _lines(text: str, is_test: bool) -> tuple[str, ...]:
     """Return the statement in the test that failed, and pytest's explanation."""
-    told = [line for line in text.split("\n") if line.strip()]
-    why = [line[1:].rstrip() for line in told if line.startswith("E ")]
-    statement = next((line for line in told if line.startswith("    ")), "") if is_test else ""
+    nonblank = [line for line in text.split("\n") if line.strip()]
+    why = [line[1:].rstrip() for line in nonblank if line.startswith("E ")]
+    statement = next((line for line in nonblank if line.startswith("    ")), "") if is_test else ""
     indent = min((len(line) - len(line.lstrip()) for line in why), default=0)
-    return tuple(filter(None, [statement.strip(), *(line[indent:] for line in why)])) or tuple(told[-1:])
+    return tuple(filter(None, [statement.strip(), *(line[indent:] for line in why)])) or tuple(nonblank[-1:])

@@ -53,16 +53,16 @@ def answer(given: Mapping[str, Any], answers: TextIO) -> None:
             measurement of existing tests, pickled and base64-encoded, "" for none.
         answers: where the lines go.
     """
-    told = 0.0
+    reported_at = 0.0
 
     def say(**values: Any) -> None:
         answers.write(json.dumps(values) + "\n")
         answers.flush()
 
     def report(progress: Progress) -> None:
-        nonlocal told
-        if time.monotonic() - told >= TELLING_S:
-            told = time.monotonic()
+        nonlocal reported_at
+        if time.monotonic() - reported_at >= TELLING_S:
+            reported_at = time.monotonic()
             say(spent=progress.spent, note=progress.note if progress.phase == "finish" else "searching")
 
     try:

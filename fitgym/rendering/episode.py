@@ -211,7 +211,7 @@ class Episode:
         found = [(number, step.finds) for number, step in enumerate(self.steps) if step.finds]
         return found[-1] if found else (0, ())
 
-    def told(self) -> str:
+    def summary(self) -> str:
         """Describe the last step in one sentence."""
         step, made = self.steps[-1], len(self.choices)
         if self.ended:

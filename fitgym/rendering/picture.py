@@ -101,7 +101,7 @@ def _sentence(draw: ImageDraw.ImageDraw, episode: Episode) -> None:
     ended = bool(episode.ended)
     draw.rectangle((0, HEIGHT - 30, WIDTH, HEIGHT), fill=_INK if ended else _FAINT)
     colour = _WHITE if ended else _INK
-    write(draw, (_MARGIN, HEIGHT - 23), episode.told(), colour, 12, bold=True, room=WIDTH - 2 * _MARGIN)
+    write(draw, (_MARGIN, HEIGHT - 23), episode.summary(), colour, 12, bold=True, room=WIDTH - 2 * _MARGIN)
 
 
 def _source(draw: ImageDraw.ImageDraw, episode: Episode, listing: Listing) -> None:

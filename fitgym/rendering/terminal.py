@@ -43,7 +43,7 @@ class Terminal:
         if self._live is not None:
             self._live.update(panel(episode, self.console.height), refresh=True)
         else:
-            self.console.print(f"{episode.title}: {episode.told()}", highlight=False, markup=False, soft_wrap=True)
+            self.console.print(f"{episode.title}: {episode.summary()}", highlight=False, markup=False, soft_wrap=True)
 
     def close(self) -> None:
         """Leave the last panel on the screen; a second call does nothing."""
@@ -61,7 +61,9 @@ def panel(episode: Episode, height: int = 40) -> RenderableType:
     room = height - len(episode.rows) - 6
     if episode.listing is not None and room >= _FEWEST:
         parts.append(_source(episode, episode.listing, min(_MOST, room)))
-    parts.append(Text(f"  {episode.told()}", style="bold" if episode.ended else "", no_wrap=True, overflow="ellipsis"))
+    parts.append(
+        Text(f"  {episode.summary()}", style="bold" if episode.ended else "", no_wrap=True, overflow="ellipsis")
+    )
     return Group(*parts)
 
 

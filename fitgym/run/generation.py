@@ -250,7 +250,7 @@ class _Job:
         if (actions := self.agent.repertoire()) is not None:
             env.settle(*actions)
         env.existing, self.notes = (existing, ()) if existing is not None else self._measured()
-        self.started = self._told = time.monotonic()
+        self.started = self._reported_at = time.monotonic()
 
     def run(self) -> Run:
         """Search, finish, and write the record.
@@ -345,8 +345,8 @@ class _Job:
     def _tell_finishing(self, note: str) -> None:
         """Report every new stage of finishing, and its progress every `TELLING_S` seconds."""
         now, stage = time.monotonic(), note.partition(":")[0]
-        if stage != self._stage or now - self._told >= TELLING_S:
-            self._stage, self._told = stage, now
+        if stage != self._stage or now - self._reported_at >= TELLING_S:
+            self._stage, self._reported_at = stage, now
             rewards = self.env.rewards
             self.tell("finish", 1.0, rewards[-1] if rewards else 0.0, note)
 

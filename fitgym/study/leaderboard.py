@@ -196,8 +196,8 @@ def _agent(record: Mapping[str, Any], made: Mapping[str, Any]) -> str:
     """Return the agent that was run, with settings that differ from the defaults and are not part of the conditions."""
     settings = record["settings"]
     usual = Episode.settings(settings)
-    told = {"agent", "env", "goal", "suite", "reward", "generations_per_step", *defaults(EngineOptions)}
-    own = {name: value for name, value in settings.items() if name not in told and value != usual.get(name)}
+    listed = {"agent", "env", "goal", "suite", "reward", "generations_per_step", *defaults(EngineOptions)}
+    own = {name: value for name, value in settings.items() if name not in listed and value != usual.get(name)}
     text = str(made["run"]["agent"])
     return text + (f" ({', '.join(f'{name} {value}' for name, value in sorted(own.items()))})" if own else "")
 

@@ -321,12 +321,12 @@ def _iterators(engine: Workbench, testcase: TestCase, seen: Observed) -> frozens
     The operation must have returned an iterator before, and no other fact about the result may be known.
     """
     known = engine.iterators
-    told = {fact.position for fact in seen.observations if not _is_iterator(fact)}
+    described = {fact.position for fact in seen.observations if not _is_iterator(fact)}
     last = len(testcase) if seen.position < 0 else seen.position
     return frozenset(
         position
         for position, statement in enumerate(engine.table.statements(testcase)[:last])
-        if statement.operation in known and position not in told
+        if statement.operation in known and position not in described
     )
 
 

@@ -156,10 +156,10 @@ class Mutation:
         def observe(longer: Sequence[TestCase]) -> list[Observed]:
             return engine.observe(longer)
 
-        told = enriched(testcases, seen, wanted, engine.subject, engine.table, observe)
+        extended = enriched(testcases, seen, wanted, engine.subject, engine.table, observe)
         return {
             testcase: replace(expected[testcase], facts=one.observations)
-            for testcase, one in zip(testcases, told, strict=True)
+            for testcase, one in zip(testcases, extended, strict=True)
         }
 
     def _candidates(

@@ -355,9 +355,9 @@ def _text_words(text: str) -> str:
     signs = [piece for piece in pieces if not piece.isalnum()]
     if len(pieces) == len(signs) and len(signs) > 2:
         return "symbols"
-    told = [(word, piece) for piece in pieces if piece.isalnum() for word in _words(piece).split("_")]
-    words = [word for word, _ in told]
-    if 2 * sum(_is_telling(word) or _is_abbreviation(piece) for word, piece in told) >= len(told):
+    pairs = [(word, piece) for piece in pieces if piece.isalnum() for word in _words(piece).split("_")]
+    words = [word for word, _ in pairs]
+    if 2 * sum(_is_telling(word) or _is_abbreviation(piece) for word, piece in pairs) >= len(pairs):
         if len(pieces) <= 2:
             words = [_SIGNS.get(piece, "control_character") if piece in signs else _words(piece) for piece in pieces]
         found = "_".join(word for word in words if word)

@@ -52,18 +52,18 @@ def enriched(
         (*testcases[index], table.intern(Statement(operation.id, position))) for index, position, operation in asked
     ]
     result = list(observed)
-    told_by_text: set[tuple[int, int]] = set()
+    described_by_text: set[tuple[int, int]] = set()
     for (index, position, operation), seen in zip(asked, observe(longer) if longer else (), strict=True):
-        if seen.position >= 0 or seen.failure or (index, position) in told_by_text:
+        if seen.position >= 0 or seen.failure or (index, position) in described_by_text:
             continue
         facts = [
-            told
+            restated
             for fact in seen.observations
-            if fact.position == len(testcases[index]) and (told := _told(fact, position, operation)) is not None
+            if fact.position == len(testcases[index]) and (restated := _restated(fact, position, operation)) is not None
         ]
         result[index] = replace(result[index], observations=(*result[index].observations, *facts))
         if facts and operation.operator in _TEXTS:
-            told_by_text.add((index, position))
+            described_by_text.add((index, position))
     return result
 
 
@@ -95,7 +95,7 @@ def _observers(position: int, seen: Observed, subject: Subject) -> list[Operatio
     return [*texts[:1], *[one for one in plain if not one.drive][:MOST]]
 
 
-def _told(fact: Observation, position: int, operation: Operation) -> Observation | None:
+def _restated(fact: Observation, position: int, operation: Operation) -> Observation | None:
     """Turn a fact about the result of an observer into a fact about the object, None if it cannot be written."""
     if _refers(fact):
         return None

@@ -90,11 +90,11 @@ def _check(name: str, steps: int, seed: int, processes: bool, checkers: bool, ar
         if hasattr(env.unwrapped, "record") and hasattr(env.unwrapped, "action_of"):
             _check_record(name, env, steps, seed)
         text = spec.to_json()
-        twin = gymnasium.make(EnvSpec.from_json(text))
+        copied = gymnasium.make(EnvSpec.from_json(text))
         try:
-            assert episode(twin, steps, seed) == expected, f"{name}: made from its JSON spec it gives another episode"
+            assert episode(copied, steps, seed) == expected, f"{name}: made from its JSON spec it gives another episode"
         finally:
-            twin.close()
+            copied.close()
         if processes:
             module = name.partition(":")[0] if ":" in name else type(env.unwrapped).__module__
             for hash_seed in (1, 2):
@@ -174,11 +174,11 @@ def _check_copies(name: str, env: gymnasium.Env[Any, Any], steps: int, seed: int
     if hasattr(inner, "fork"):
         copies["a fork"] = inner.fork()
     expected = [_plain(inner.step(action)) for action in actions[1:]]
-    for what, twin in copies.items():
+    for what, copied in copies.items():
         try:
-            found = [_plain(twin.step(action)) for action in actions[1:]]
+            found = [_plain(copied.step(action)) for action in actions[1:]]
         finally:
-            twin.close()
+            copied.close()
         assert found == expected, f"{name}: {what} taken in the middle continues differently"
 
 

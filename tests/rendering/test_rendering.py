@@ -87,11 +87,13 @@ def test_the_last_tests_that_were_found_are_known():
 
 
 def test_what_happened_is_told_in_a_sentence():
-    assert begun().told() == "Before the first choice: branch guided the first generation"
+    assert begun().summary() == "Before the first choice: branch guided the first generation"
     made = begun().then(step("branch", "branch", reward=0.5), {6: 1})
-    assert made.told() == "Step 1: branch, reward 0.5, 1 line ran for the first time"
+    assert made.summary() == "Step 1: branch, reward 0.5, 1 line ran for the first time"
     ended = made.then(step("branch", "branch", reward=1.5), {}, "budget spent")
-    assert ended.told() == "Ended after 2 steps, budget spent: return 2, 3 of 4 lines covered, most often branch (2×)"
+    assert (
+        ended.summary() == "Ended after 2 steps, budget spent: return 2, 3 of 4 lines covered, most often branch (2×)"
+    )
 
 
 def test_without_a_budget_there_is_always_room_for_more_steps():

@@ -225,8 +225,8 @@ class Pair:
             tried[sort] = tried.get(sort, 0) + 1
             function = self._function(shorter, now, traces)
             known = found.setdefault(function, [])
-            told = {(one.before, one.now) for _, one, _ in known}
-            if len(known) < MOST_SHOWN and (now.before, now.now) not in told:
+            shown_changes = {(one.before, one.now) for _, one, _ in known}
+            if len(known) < MOST_SHOWN and (now.before, now.now) not in shown_changes:
                 known.append((shorter, now, function))
         return [one for some in found.values() for one in some]
 

@@ -69,21 +69,25 @@ def recorded(project: Project, module: Module, source: str) -> Recorded:
 
 
 def _of(record: Mapping[str, Any], source: str) -> Recorded:
-    told = Recorded(
+    covered_only = Recorded(
         suite=str(record.get("suite_path") or ""),
         dropped=tuple((str(test["name"]), str(test["reason"])) for test in record.get("dropped") or ()),
         unfinished=tuple(map(str, record.get("unfinished") or ())),
     )
     if record["source_sha256"] != hashlib.sha256(source.encode()).hexdigest():
-        return replace(told, problem="The module has changed since its record was written. Only coverage is shown.")
+        return replace(
+            covered_only, problem="The module has changed since its record was written. Only coverage is shown."
+        )
     score = record["mutants"]
     if score is None:
-        return replace(told, problem="The record has no mutants, because the run used none. Only coverage is shown.")
+        return replace(
+            covered_only, problem="The record has no mutants, because the run used none. Only coverage is shown."
+        )
     known = {mutant.id: mutant for mutant in mutants(source)}
     before = _before(record.get("existing"))
     survivors = [mutant for mutant in map(str, score["survivors"]) if before is None or mutant not in before]
     return replace(
-        told,
+        covered_only,
         total=int(score["total"]),
         killed=int(score["killed"]) + len(score["survivors"]) - len(survivors),
         killed_before=None if before is None else len(before),

@@ -202,8 +202,8 @@ def _module(project: Project, module: Module, measured: Covered | None, ran: Seq
     name, path = module.name, _relative(module.path, project.root)
     if measured is None:
         empty = tuple(Line(number) for number, _ in enumerate(source.split("\n"), 1))
-        told = Recorded("The module is not valid Python for this interpreter.")
-        return ReportedModule(name, path, source, empty, None, None, None, (), told)
+        invalid = Recorded("The module is not valid Python for this interpreter.")
+        return ReportedModule(name, path, source, empty, None, None, None, (), invalid)
     record = recorded(project, module, source)
     number_of = {one.id: number for number, one in enumerate(ran)}
     killers = _killers(record, ran)

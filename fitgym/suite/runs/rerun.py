@@ -106,8 +106,8 @@ class Rerun:
     _process: subprocess.Popen[bytes] = field(init=False)
     _started: float = field(init=False)
     _ended: bool = field(init=False, default=False)
-    _told: int = field(init=False, default=0)
-    _told_at: float = field(init=False, default=0.0)
+    _size: int = field(init=False, default=0)
+    _grown_at: float = field(init=False, default=0.0)
     _begun: float = field(init=False, default=math.inf)
     _token: str = field(init=False, default_factory=lambda: secrets.token_hex(16))
 
@@ -168,18 +168,18 @@ class Rerun:
             return True
         code = self._process.poll()
         now = time.monotonic() - self._started
-        if (size := self._written()) != self._told:
-            self._told, self._told_at, self._begun = size, now, min(self._begun, now)
+        if (size := self._written()) != self._size:
+            self._size, self._grown_at, self._begun = size, now, min(self._begun, now)
         self.timed_out = code is None and (
             now > self.limit_s
             or now > self.patience_s >= 2 * self._begun
-            or (size > 0 and now - self._told_at > STILL_S)
+            or (size > 0 and now - self._grown_at > STILL_S)
         )
         if code is None and not self.timed_out:
             return False
         self._kill()
         self.seconds = time.monotonic() - self._started
-        self._read(code, now - self._told_at)
+        self._read(code, now - self._grown_at)
         return True
 
     def close(self) -> None:

@@ -241,8 +241,8 @@ def _test(node: _Function, name: str, lines: Sequence[str], comments: Mapping[in
     if not node.col_offset:
         before = (line for line in reversed(lines[: first - 1]) if _HEADING.fullmatch(line))
         heading = next(before, "")
-    told = ast.dump(node) + "\n".join(said)
-    return FileTest(name, hashlib.sha256(told.encode()).hexdigest()[:DIGITS], first, last, heading)
+    content = ast.dump(node) + "\n".join(said)
+    return FileTest(name, hashlib.sha256(content.encode()).hexdigest()[:DIGITS], first, last, heading)
 
 
 def _first_line(node: _Function | ast.ClassDef) -> int:
