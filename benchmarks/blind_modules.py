@@ -104,7 +104,8 @@ def measure(package: str, options: argparse.Namespace) -> Row:
     env = environment(options.packages, folder)
     row = core_subjects.Row(module, options.seed)
     of_plain = source_file(module, env, folder)
-    is_package = Path(of_plain).name == "__init__.py"
+    initial = Path(of_plain)
+    is_package = initial.name == "__init__.py" and any(file != initial for file in initial.parent.rglob("*.py"))
     record = core_subjects.generate(subject, options.seed, options, folder, env, row, is_package=is_package)
     suite = next(iter(sorted((folder / "suite").rglob("test_*.py"))), None)
     if record is None or suite is None:
