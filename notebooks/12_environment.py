@@ -129,7 +129,7 @@ def mine(step, observation, rewards):
 
 # %%
 final = predict(
-    f"About 13 exceptions are there after `reset`. How many will `mine` have "
+    f"About 14 exceptions are there after `reset`. How many will `mine` have "
     f"after {(GENERATIONS - 1) // 3} decisions?",
     None,
     unit="exceptions",
@@ -180,7 +180,7 @@ plt.show()
 final.compare(found[-1])
 
 # %% tags=["hidden"]
-assert empty > 0.2 and inside.spent >= 1.0
+assert empty > (0.1 if FAST else 0.2) and inside.spent >= 1.0
 ends = {name: [values[-1] for _, values in runs] for name, runs in races.items()}
 middle = [np.mean(values) for values in ends.values()]
 assert max(middle) - min(middle) < 0.35 * max(middle), ends
@@ -188,7 +188,7 @@ assert max(middle) - min(middle) < 0.35 * max(middle), ends
 # %% [markdown]
 # Each colour is a policy, each line a seed. Two observations:
 #
-# * **Many rewards are zero.** An agent has to tell an action that pays late from one that never pays.
+# * **Some rewards are zero, and more of them late in an episode.** An agent has to tell an action that pays late from one that never pays.
 # * **The lines overlap.** With so few seeds nobody can say which policy is best. The seed moves the result as much as the
 #   policy does. Lesson 15 shows how to decide it.
 #
