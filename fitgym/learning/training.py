@@ -44,8 +44,9 @@ from fitgym.learning.checkpoint import episodes_before, last_checkpoint, save_ch
 from fitgym.learning.dataset import check as check_dataset
 from fitgym.learning.dataset import read
 from fitgym.learning.environments import attribute_of_each, environment, environments
-from fitgym.learning.episode import Episode
-from fitgym.learning.request import Training, check
+from fitgym.learning.episode import Episode as Episode
+from fitgym.learning.request import Training as Training
+from fitgym.learning.request import check
 from fitgym.learning.validation import Point, Validation, validation_tasks
 from fitgym.run.environment import has_subject, options_of
 from fitgym.run.setting import plain
@@ -53,7 +54,7 @@ from fitgym.subject.corpus import Corpus
 from fitgym.subject.source import locate
 from fitgym.suite.text.export import write
 
-__all__ = ["Episode", "Trained", "Training", "train"]
+__all__ = ["Trained", "train"]
 
 Progress = Callable[["Episode"], None]
 
