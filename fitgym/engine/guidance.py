@@ -164,7 +164,7 @@ class Guidance:
         ):
             exhausted = state.reach.exhausted(state.archive.covered("branch"))
         if "branch" in state.active:
-            state.factory.selection.setters = state.setters.feeding(state.archive.covered("branch"))
+            state.factory.set_setters(state.setters.feeding(state.archive.covered("branch")))
         excluded = exhausted | state.reserved
         if state.focus is None:
             state.factory.exclude(excluded)

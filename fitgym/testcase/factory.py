@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from fitgym.immutable import Lookup
@@ -159,6 +159,14 @@ class TestFactory:
         self.rates.take(rates)
         self.knowledge.reweigh()
         self.literals.trim()
+
+    def set_setters(self, setters: Mapping[int, tuple[tuple[int, ...], ...]]) -> None:
+        """Insert these operations before the operations whose uncovered conditions they can change.
+
+        Args:
+            setters: groups of operation ids by operation id, see `fitgym.evolution.setters`.
+        """
+        self.selection.setters = setters
 
     def exclude(self, operations: frozenset[int], outside: frozenset[int] = frozenset()) -> None:
         """Stop inserting these operations; replaces the former sets. See `Selection.exclude`."""
