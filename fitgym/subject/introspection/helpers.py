@@ -21,7 +21,7 @@ from fitgym.subject.introspection.recipes import CONCRETE, RECIPES
 from fitgym.subject.introspection.special import is_special
 from fitgym.subject.mentions import Mentions
 from fitgym.subject.subject import OperationKind, Parameter
-from fitgym.subject.types.hints import ANY, NAMESPACES, NONE, PATH_TEXT, Hint, choices, is_protocol, name_of
+from fitgym.subject.types.hints import ANY, NAMESPACES, NONE, Hint, choices, is_protocol, name_of
 from fitgym.subject.types.protocols import demanded, has
 
 __all__ = ["Helpers"]
@@ -146,7 +146,7 @@ class Helpers:
     def _build(self, name: str, depth: int) -> None:
         name = CONCRETE.get(name, name)
         cls = self._catalogue.classes.get(name) or _find_class(name)
-        if name == PATH_TEXT.name:
+        if cls is None and name in RECIPES:  # no class, but something that a recipe makes, such as the text of a path
             self._recipes(name, depth)
         if cls is None or name in _LITERAL_CLASSES:
             return
