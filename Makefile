@@ -12,8 +12,8 @@ VERSIONED ?=
 BIN := $(VENV)/bin
 # What an editable install is made of; the probes in C are built by it.
 BUILT := pyproject.toml setup.py $(wildcard fitgym/instrument/_*.[ch])
-# Byte code is written when a module is first imported, which is a small part of what is installed. Many commands and tests
-# start Python afresh, and without byte code most of their time would go to compiling.
+# pip compiles nothing: Python writes the byte code of a module when it first imports it, and imports few of those installed.
+# Many commands and tests start a new interpreter. Without byte code they would spend most of their time compiling.
 unexport PYTHONDONTWRITEBYTECODE
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet --no-compile
 

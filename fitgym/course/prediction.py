@@ -57,18 +57,14 @@ class Prediction:
         """
         if self.guess is None:
             return Box("neutral", self.problem or "You made no prediction. Write one above and run the lesson again.")
-        comparison = f"You predicted {shown(self.guess, self.unit)}, it is {shown(actual, self.unit)}"
+        result = f"You predicted {shown(self.guess, self.unit)}, it is {shown(actual, self.unit)}"
         if isinstance(self.guess, str) or isinstance(actual, str):
             right = self.guess == actual
-            return (
-                Box("right", f"{comparison}: right.")
-                if right
-                else Box("wrong", f"{comparison}. What made the difference?")
-            )
+            return Box("right", f"{result}: right.") if right else Box("wrong", f"{result}. What made the difference?")
         away = self.guess - actual
         if abs(away) <= tolerance * abs(actual):
-            return Box("right", f"{comparison}: close.")
-        return Box("wrong", f"{comparison}: your prediction is too {'high' if away > 0 else 'low'}.")
+            return Box("right", f"{result}: close.")
+        return Box("wrong", f"{result}: your prediction is too {'high' if away > 0 else 'low'}.")
 
     def _box(self) -> Box:
         if self.problem:

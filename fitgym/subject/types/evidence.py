@@ -28,8 +28,9 @@ Uses = str
 
 "iterated", "length", "indexed" (by an integer), "sliced", "subscripted" (by a value of unknown type), "stored" (an item
 was set or deleted), "contained" (`in`), "unpacked", "number", "integer", "real", "text", "bytes", "ordered", "truth",
-"file" (the path of a file or folder), "none" (compared with None), "advanced" (`next`), "mapped" (`**`), "raised", "entered" (`with`), "escaped" (passed where
-it could not be followed), "optional" (an item that may be missing), "list", "tuple", "set", "dict" (combined with such a display).
+"file" (the path of a file or folder), "none" (compared with None), "advanced" (`next`), "mapped" (`**`), "raised",
+"entered" (`with`), "escaped" (passed where it could not be followed), "optional" (an item that may be missing), "list",
+"tuple", "set", "dict" (combined with such a display).
 """
 
 
