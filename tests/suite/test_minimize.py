@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from fitgym.errors import OutOfBudget
 from fitgym.subject.subject import Operation, Parameter
 from fitgym.subject.types.hints import ANY, Hint
-from fitgym.suite.reduction.dependencies import connected, needed, without
+from fitgym.suite.reduction.dependencies import connected, needed, without, without_orphans
 from fitgym.suite.reduction.minimize import Kills, minimize
 from fitgym.suite.reduction.reduction import Seen
 from fitgym.suite.reduction.simplification import Change, changed, plainer
@@ -140,6 +140,24 @@ def test_what_is_known_of_a_result_takes_its_place_so_that_its_statement_goes() 
 
 def test_without_takes_dependents_along() -> None:
     assert without([call(0), call(1, 0), call(2), call(3, receiver=1)], 0) == [2]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "left"),
+    [
+        ([call(1), call(2, 0)], [call(1), call(2)], [1]),
+        ([call(1), call(2, 0)], [call(1), call(2, 0)], [0, 1]),
+        ([call(1), call(2, 0), call(3, 1)], [call(1), call(2, 0), call(3)], [2]),  # what only it needed goes too
+        ([call(1), call(2, 0), call(3, 0)], [call(1), call(2, 0), call(3)], [0, 1, 2]),
+        ([call(1), call(2)], [call(1), call(2)], [0, 1]),  # it was never used, so it may have another purpose
+        ([call(9), call(2, 0)], [call(9), call(2)], [0, 1]),  # it must not go
+        ([call(1), call(9, 0), call(3, 1)], [call(1), call(9, 0), call(3)], [0, 1, 2]),
+    ],
+)
+def test_helpers_go_with_the_argument_that_they_were_made_for(
+    before: list[Statement], after: list[Statement], left: list[int]
+) -> None:
+    assert without_orphans(before, after, lambda statement: statement.operation != 9) == left
 
 
 tests = st.lists(st.tuples(st.integers(0, 5), st.lists(st.integers(0, 7), max_size=2)), min_size=1, max_size=8)

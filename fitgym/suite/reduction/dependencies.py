@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from fitgym.testcase.statement import Statement
 
-__all__ = ["connected", "needed", "without"]
+__all__ = ["connected", "needed", "without", "without_orphans"]
 
 
 def connected(statements: Sequence[Statement]) -> list[list[int]]:
@@ -25,6 +25,23 @@ def needed(statements: Sequence[Statement], position: int) -> list[int]:
         if index in keep:
             keep.update(statements[index].refs)
     return sorted(keep)
+
+
+def without_orphans(
+    before: Sequence[Statement], after: Sequence[Statement], may_go: Callable[[Statement], bool]
+) -> list[int]:
+    """Return the positions left after a change of arguments.
+
+    A statement goes if its result was used before, is not used by a statement that stays, and `may_go` allows it.
+    """
+    had_use = {used for statement in before for used in statement.refs}
+    has_use: set[int] = set()
+    keep = []
+    for position in range(len(after) - 1, -1, -1):
+        if position not in had_use or position in has_use or not may_go(after[position]):
+            has_use.update(after[position].refs)
+            keep.append(position)
+    return keep[::-1]
 
 
 def without(statements: Sequence[Statement], position: int) -> list[int]:

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fitgym.subject.types.hints import PATH_TEXT
-from fitgym.suite.reduction.dependencies import needed, without
+from fitgym.suite.reduction.dependencies import needed, without, without_orphans
 from fitgym.suite.reduction.makers import Means
 from fitgym.suite.reduction.simplification import Change, arguments, changed, plainer
 from fitgym.testcase.expression import Expression, Ref
-from fitgym.testcase.statement import TestCase
+from fitgym.testcase.statement import Statement, TestCase
 
 __all__ = ["Proposals", "Reduction", "Row", "Seen", "Steps"]
 
@@ -239,11 +239,21 @@ class Reduction:
         return self._table.testcase(statements[old].moved(position) for old in keep)
 
     def _changed(self, changes: Iterable[tuple[int, Change]]) -> TestCase:
-        """Return the best test case with some arguments changed."""
-        statements = self._table.statements(self.best)
+        """Return the best test case with some arguments changed, without the helpers that nothing uses any more.
+
+        Later rounds would delete them too, but time may run out before.
+        """
+        before = self._table.statements(self.best)
+        statements = list(before)
         made: dict[int, list[Change]] = {}
         for position, change in changes:
             made.setdefault(position, []).append(change)
         for position, some in made.items():
             statements[position] = changed(statements[position], some)
-        return self._table.testcase(statements)
+        keep = without_orphans(before, statements, self._is_helper)
+        new = {old: at for at, old in enumerate(keep)}
+        return self._table.testcase(statements[old].moved(new) for old in keep)
+
+    def _is_helper(self, statement: Statement) -> bool:
+        operation = self.means.of(statement)
+        return operation is not None and not operation.under_test
