@@ -16,6 +16,36 @@ def test_attributes_that_methods_set_are_read_off_their_byte_code():
     assert _set_by((lambda self: self.other.append(1)).__code__) == set()
 
 
+def test_attributes_that_a_method_sets_on_other_objects_are_not_those_of_its_receiver():
+    def method(self, other, value):
+        self.first = value
+        other.second = value
+        other.third = self
+        self.fourth = other
+        return lambda: other
+
+    assert _set_by(method.__code__) == {"first", "fourth"}
+
+
+def test_any_says_no_more_than_no_annotation(tmp_path):
+    (tmp_path / "shop.py").write_text(
+        textwrap.dedent(
+            """
+            from typing import Any
+
+            class Basket:
+                def add(self, item): ...
+
+            def fill(basket: Any): ...
+            def empty(basket): ...
+            """
+        )
+    )
+    with Executor(locate(str(tmp_path / "shop.py"))) as executor:
+        fill, empty = (next(o for o in executor.subject.operations if o.name == name) for name in ("fill", "empty"))
+    assert fill.parameters == empty.parameters and Hint("class", "shop.Basket") in choices(fill.parameters[0].hint)
+
+
 def test_a_class_of_another_module_is_recognised_by_attributes_that_only_its_methods_set(tmp_path):
     package = tmp_path / "book"
     package.mkdir()

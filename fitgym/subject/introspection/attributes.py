@@ -18,6 +18,10 @@ __all__ = ["far_attributes", "namesakes", "near_attributes", "plain_name"]
 _MOST_CLASSES = 2000
 _STORE = opcode.opmap["STORE_ATTR"]
 _EXTENDED = opcode.opmap["EXTENDED_ARG"]
+# Instructions that load a local variable last, with the bits of their argument that number it.
+_LOADS = {opcode.opmap["LOAD_FAST"]: 0xFF, opcode.opmap["LOAD_DEREF"]: 0xFF} | {
+    opcode.opmap[name]: 0x0F for name in ("LOAD_FAST_LOAD_FAST", "STORE_FAST_LOAD_FAST") if name in opcode.opmap
+}
 
 
 def near_attributes(module: types.ModuleType, nodes: Nodes) -> dict[str, frozenset[str]]:
@@ -84,7 +88,7 @@ def _attributes_of(cls: type, module: types.ModuleType, nodes: Nodes) -> frozens
 
 
 def _set_by(code: types.CodeType) -> set[str]:
-    """Return the names of the attributes that a function sets, on whatever object.
+    """Return the names of the attributes that a method sets on its receiver.
 
     They are read off the byte code, because parsing the source of every class of a large package takes seconds.
     """
@@ -96,6 +100,8 @@ def _set_by(code: types.CodeType) -> set[str]:
         while before >= 0 and instructions[before] == _EXTENDED:
             index |= arguments[before] << shift
             before, shift = before - 1, shift + 8
-        found.add(code.co_names[index])
+        loaded = _LOADS.get(instructions[before]) if before >= 0 else None
+        if loaded is not None and arguments[before] & loaded == 0:
+            found.add(code.co_names[index])
         at = instructions.find(_STORE, at + 1)
     return found

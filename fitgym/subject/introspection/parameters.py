@@ -253,7 +253,7 @@ class _Sources:
         hint = _declared(entry, self.space, self.owner, self.stub)
         if hint.kind == "any" and entry.name in self.prose:
             hint = from_annotation(self.prose[entry.name], self.space, self.owner)
-        if hint.kind == "any" and entry.annotation is entry.empty:
+        if hint.kind == "any":  # `Any` says no more than no annotation
             return self._guess(entry), False
         declared = hint.kind != "any"
         if hint.kind == "class" and hint.name in NAMESPACES:
