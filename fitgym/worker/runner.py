@@ -24,6 +24,7 @@ from fitgym.messages.observation import NOT_RUN, Observed, observe
 from fitgym.messages.protocol import WireTrace, dumps
 from fitgym.sandbox.landlock import isolate_signals, signal_rules
 from fitgym.sandbox.sandbox import Guard, lower, used_memory
+from fitgym.subject.collaborators import collaborators
 from fitgym.subject.introspection.inspection import REPLACED
 from fitgym.subject.source import read
 from fitgym.subject.subject import Reference, Subject
@@ -59,8 +60,7 @@ class Runner:
         journal: records which test case is running.
         guard: the sandbox guard, which refuses actions.
         chance: source of the subject's random numbers.
-        module: the module under test.
-        before: names of the modules that existed before its import.
+        around: all state that test cases must find unchanged.
         infection: the code has infection probes.
     """
 
@@ -73,8 +73,7 @@ class Runner:
         journal: Journal,
         guard: Guard,
         chance: Chance,
-        module: types.ModuleType,
-        before: frozenset[str],
+        around: Surroundings,
         *,
         infection: bool = False,
     ) -> None:
@@ -85,7 +84,7 @@ class Runner:
         self.journal = journal
         self.guard = guard
         self._cells = journal.cells
-        self._around = Surroundings(module, before, guard, recorder)
+        self._around = around
         self._infection = infection
         self._signal_rules: int
         self._processor_s = _PROCESSOR_S
@@ -122,6 +121,8 @@ class Runner:
         recorder.fuel = limits.fuel
         if not isinstance(module, types.ModuleType):
             raise SubjectError(f"'{reference.text}' offers nothing to test: {REPLACED}")
+        around = Surroundings(module, before, guard, recorder)
+        around.gather(collaborators(reference.module, reference.path, source, sys.modules))
         try:
             subject = preparation.describe(reference, source, module, instrumented)
         except SubjectError:
@@ -134,7 +135,7 @@ class Runner:
             subject = replace(subject, added=added, changed=changed)
             guard.overlay.keep()
         program = Program(subject, recorder, journal.cells)
-        return cls(subject, recorder, program, limits, journal, guard, chance, module, before, infection=infection)
+        return cls(subject, recorder, program, limits, journal, guard, chance, around, infection=infection)
 
     def settle(self) -> None:
         """Take a snapshot of all state and prepare the memory for sharing. The last step before children are forked."""

@@ -142,26 +142,37 @@ class Surroundings:
 
     # ------------------------------------------------------------------------------------------------- warm state
 
+    def gather(self, names: list[str]) -> None:
+        """Import modules whose classes test cases may use, each if that changes no state of the subject.
+
+        Unlike in `warm`, an import may run code of the module under test, because many collaborators build objects of
+        it. The recorder does not count this code: a suite need not import these modules.
+        """
+        if names:
+            self.take()
+        for name in names:
+            self._import([name], may_run=True)
+
     def warm(self, names: list[str]) -> int:
         """Import modules here for all later children, if that changes nothing that test cases can see.
 
         Takes a new snapshot if any module was imported. Returns the number of imported modules.
         """
         groups = roots(names)
-        found = self._warmed([name for group in groups for name in group])
+        found = self._import([name for group in groups for name in group])
         if not found and len(groups) > 1:  # only some packages are harmful: try each separately
-            found = sum(map(self._warmed, groups))
+            found = sum(map(self._import, groups))
         if found:
             self.take()
             gc.collect()
             gc.freeze()
         return found
 
-    def _warmed(self, names: list[str]) -> int:
+    def _import(self, names: list[str], *, may_run: bool = False) -> int:
         """Import modules if that is harmless. Returns their number."""
         guard = self._guard
         with guard.off():
-            if not succeeds_in_a_fork(lambda: self._is_harmless(names)):
+            if not succeeds_in_a_fork(lambda: self._is_harmless(names, may_run)):
                 return 0
         mode, guard.mode = guard.mode, "polite"
         try:
@@ -169,8 +180,8 @@ class Surroundings:
         finally:
             guard.mode = mode
 
-    def _is_harmless(self, names: list[str]) -> bool:
-        """Return True if importing the modules changes no state of the subject and runs no code of it.
+    def _is_harmless(self, names: list[str], may_run: bool) -> bool:
+        """Return True if importing the modules changes no state of the subject, and runs no code of it unless it may.
 
         Called in a fork.
         """
@@ -179,7 +190,7 @@ class Surroundings:
         if not import_all(names):
             return False
         self._guard.mode = "off"
-        if _thread._count() or self._recorder.snapshot() != before:
+        if _thread._count() or not (may_run or self._recorder.snapshot() == before):
             return False
         return all(
             part >= 0 and only_modules_added(*state.part(part))
