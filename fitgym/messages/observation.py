@@ -21,11 +21,12 @@ import types
 from builtins import id
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 from typing import Literal as OneOf
 
 from fitgym.determinism.fleeting import is_fleeting_text, without_addresses
 from fitgym.instrument.trace import Failure
+from fitgym.messages.captured import Captured, CapturedKind, told
 from fitgym.messages.expressions import (
     ATOMS,
     CONTAINERS,
@@ -43,6 +44,7 @@ from fitgym.messages.reflection import among, is_class, mro, name_of, owner_of, 
 from fitgym.testcase.expression import Expression, Literal, Name, Ref
 
 __all__ = [
+    "CAPTURED",
     "NOT_RUN",
     "Observation",
     "ObservationKind",
@@ -52,9 +54,12 @@ __all__ = [
     "observe",
 ]
 
-ObservationKind = OneOf[
-    "equal", "is", "is not", "approx", "nan", "text", "list", "length", "isinstance", "truth", "message"
-]
+ObservationKind = (
+    OneOf["equal", "is", "is not", "approx", "nan", "text", "list", "length", "isinstance", "truth", "message"]
+    | CapturedKind
+)
+CAPTURED: tuple[CapturedKind, ...] = get_args(CapturedKind)
+"""The kinds of facts about the output of a test case."""
 
 MAX_KEY = 24  # characters of a key in a path
 MAX_DEPTH = 3  # nesting of containers
@@ -81,6 +86,8 @@ class Observation:
             "isinstance"  `isinstance(v, e)`
             "truth"       `v` or `not v`, for the result of a comparison; never observed as a fact
             "message"     `re.search(e, str(v))` for the exception v that ended the test case; never observed as a fact
+            "stdout", "stderr", "logged"  `v == e`, where v is what the test case wrote to that stream, or the messages
+                          that it logged; the position is the number of statements
         expression: the expected value; a `Ref` is the result of another statement.
     """
 
@@ -114,7 +121,13 @@ NOT_RUN: Any = object()
 """Represents the missing result of a statement that raised or was not reached."""
 
 
-def observe(results: Sequence[object], raised: BaseException | None = None, *, home: str = "") -> Observed:
+def observe(
+    results: Sequence[object],
+    raised: BaseException | None = None,
+    *,
+    home: str = "",
+    captured: Captured | None = None,
+) -> Observed:
     """Return the facts that a test can assert after its last statement.
 
     Args:
@@ -122,6 +135,7 @@ def observe(results: Sequence[object], raised: BaseException | None = None, *, h
             coroutines awaited if the operation says so.
         raised: the exception that ended the test case. The first statement without a result raised it.
         home: name of the module under test. Its names are preferred to re-exports elsewhere.
+        captured: what the test case printed and logged, None if that is not observed.
     """
     found: list[Observation] = []
     owners: dict[int, int] = {}
@@ -137,6 +151,8 @@ def observe(results: Sequence[object], raised: BaseException | None = None, *, h
             found.append(Observation(position, "", "equal", like))
         found.extend(describe(value, position, home=home))
         likeness.add(value, position)
+    if captured is not None:
+        found += [Observation(len(results), "", kind, expected) for kind, expected in told(captured, home)]
     if raised is None:
         return Observed(tuple(found))
     position = next((i for i, value in enumerate(results) if value is NOT_RUN), len(results))

@@ -6,7 +6,7 @@ from collections.abc import Collection as Container
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from fitgym.messages.observation import Observation, Observed, agreement
+from fitgym.messages.observation import CAPTURED, Observation, Observed, agreement
 from fitgym.subject.subject import Operation, Subject
 from fitgym.suite.kills import Kills, fewest
 from fitgym.suite.messages import MESSAGE, pattern
@@ -147,7 +147,8 @@ def assertions(
 
     1. the result of the last statement;
     2. the state of its receiver and arguments; if `before` is given, only facts that were not in it;
-    3. the results of earlier operations under test that no other statement uses, latest first.
+    3. the results of earlier operations under test that no other statement uses, latest first;
+    4. what the test printed and logged.
 
     A constructed object is checked by its attributes. Two facts are chosen only if nothing better is known: the class
     of an object, and the None of an operation that always returns None. A test that `raised` checks the exception, and
@@ -197,8 +198,9 @@ def candidates(
 ) -> tuple[list[Observation], list[Observation]]:
     """Return the facts that a test may check, the best first, and a second list of weak facts as a fallback.
 
-    All facts are about the result of the last statement, the objects that it used and changed, or results that no other
-    statement uses. If there are none, the unchanged state of the objects that it used may be checked.
+    All facts are about the result of the last statement, the objects that it used and changed, results that no other
+    statement uses, or the output of the whole test. If there are none, the unchanged state of the objects that it used
+    may be checked.
     """
     strong: list[Observation] = []
     unchanged: list[Observation] = []
@@ -219,6 +221,7 @@ def candidates(
         rest = [fact for fact in facts if fact not in telling and fact not in unchanged]
         classes += [fact for fact in rest if fact.kind == "isinstance" and position == len(statements) - 1]
         weak += [fact for fact in rest if fact not in classes]
+    strong += [fact for fact in observations if fact.kind in CAPTURED]
     if not (strong or classes or raised):  # nothing has changed, but a mutant may change something
         strong, unchanged = unchanged, []
     return strong, [*classes, *unchanged, *weak]

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 
-from fitgym.messages.observation import Observation
+from fitgym.messages.observation import CAPTURED, Observation
 from fitgym.subject.introspection.command_lines import INVOKE
 from fitgym.subject.subject import Operation, Subject
 from fitgym.suite.text.scope import snake_case
@@ -432,6 +432,9 @@ def _outcome_words(
         words = _result_words(whole)
         if words:
             return f"{verb}_{words}"
+    output = next((fact for fact in assertions if fact.kind in CAPTURED), None)
+    if output is not None:
+        return _output_words(output)
     changed = next((fact for fact in assertions if fact.position in statements[-1].refs and fact.path), None)
     if changed is not None and (step := _words(_first_step(changed.path))):
         if operation.kind == "setter" and step == _words(last):
@@ -443,6 +446,14 @@ def _outcome_words(
     if part is not None and part.path == f".{_first_step(part.path)}" and (words := _result_words(part)):
         return f"{_words(_first_step(part.path))}_is_{words}"
     return ""
+
+
+def _output_words(fact: Observation) -> str:
+    """Return words for what a test printed or logged."""
+    if fact.kind == "logged" or not isinstance(fact.expression, Literal):
+        return "logs"
+    words = _text_words(str(ast.literal_eval(fact.expression.text)).strip("\n"))
+    return f"prints_{'text' if words in _LETTERS else words}"
 
 
 def _is_uninformative(operation: Operation, fact: Observation) -> bool:

@@ -4,6 +4,7 @@
     "list" list(v) == e · "length" len(v) == e · "isinstance" isinstance(v, e) · "is not" v is not e ·
     "truth" v or not v
     "message" re.search(e, str(v)), where v is the exception that ended the test case
+    "stdout", "stderr", "logged" v == e, where v is that part of the output of the test case
 
 A check may run code of the subject (an `__eq__`, or a property on the path to the value), as the assertion would. So
 the journal must mark it as running. A check that raises does not hold, because the assertion would raise too.
@@ -18,6 +19,8 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+from fitgym.messages.captured import Captured
+from fitgym.messages.observation import CAPTURED
 from fitgym.messages.protocol import WireExpression
 from fitgym.worker.steps import Results, Step, maker
 
@@ -59,19 +62,24 @@ class Checks:
         raises: class of the exception that ends the test case, None if it returns.
         position: index of the statement that raises, -1 for none.
 
+    Attributes:
+        of_output: some fact is about the output of the test case.
+
     Raises:
         SetupError, SyntaxError: see `check`.
     """
 
     def __init__(self, facts: Sequence[WireFact], raises: WireExpression | None, position: int) -> None:
         self._checks = [
-            (kind == "message", check((0, path, kind, e) if kind == "message" else (position, path, kind, e)))
-            for position, path, kind, e in facts
+            (kind, check((0 if kind in _OTHER else position, path, kind, e))) for position, path, kind, e in facts
         ]
+        self.of_output = any(kind in CAPTURED for kind, _ in self._checks)
         self._raises: Any = None if raises is None else maker(raises)([])
         self._position = position
 
-    def judge(self, results: Results, error: BaseException | None) -> tuple[str, tuple[int, ...]]:
+    def judge(
+        self, results: Results, error: BaseException | None, captured: Captured | None = None
+    ) -> tuple[str, tuple[int, ...]]:
         """Return how a test would detect an unexpected execution (see `Effect`), and the failing facts."""
         if error is None and self._raises is not None:
             return "returns", ()
@@ -80,11 +88,12 @@ class Checks:
                 return "raises", ()
             if not issubclass(type(error), self._raises):
                 return "exception", ()
+        others = {"message": error, **(captured._asdict() if captured is not None else {})}
         failing = tuple(
             [
                 index
-                for index, (of_error, holds) in enumerate(self._checks)
-                if not _holds(holds, [error] if of_error else results)
+                for index, (kind, holds) in enumerate(self._checks)
+                if not _holds(holds, [others.get(kind)] if kind in _OTHER else results)
             ]
         )
         return "value" if failing else "", failing
@@ -211,4 +220,7 @@ _FORMS: dict[str, Callable[[Any, Step, Results], bool]] = {
     "truth": _truth,
     "is not": _is_not,
     "message": _message_matches,
+    **dict.fromkeys(CAPTURED, _equal),
 }
+_OTHER = ("message", *CAPTURED)
+"""The kinds of facts that are not about a result."""

@@ -18,6 +18,7 @@ from fitgym.errors import SubjectError
 from fitgym.instrument.recorder import Recorder
 from fitgym.instrument.rewriting.loader import load
 from fitgym.instrument.trace import Failure
+from fitgym.messages.captured import Captured
 from fitgym.messages.journal import IDLE, Journal
 from fitgym.messages.limits import Limits
 from fitgym.messages.observation import NOT_RUN, Observed, observe
@@ -29,6 +30,7 @@ from fitgym.subject.introspection.inspection import REPLACED
 from fitgym.subject.source import read
 from fitgym.subject.subject import Reference, Subject
 from fitgym.worker import preparation
+from fitgym.worker.capture import Capture
 from fitgym.worker.chain import OPEN, holds, sealed
 from fitgym.worker.live_functions import LiveFunctions, live_functions
 from fitgym.worker.outcomes import TimeUp
@@ -94,6 +96,7 @@ class Runner:
         self._watchdog = Watchdog(limits, journal, recorder)
         self._interval = 0.0
         self._fuel = limits.fuel
+        self._captured: Captured | None = None  # output of the last observed test case
         self._finalizer_failed = False  # a finalizer of the last test case hung or was refused
         self._functions: LiveFunctions = {}
         self._mutation: Mutation | None = None
@@ -288,6 +291,7 @@ class Runner:
         cells[3] = index
         cells[0] += 1
         cells[1] = index
+        capture = None if mode in ("run", "check") else Capture()
         try:
             outcome = self.program.run(testcase, needs)
             if mode == "check":
@@ -297,6 +301,7 @@ class Runner:
             outcome = Outcome((), "timeout", [], [])
         cells[1] = IDLE
         cells[0] += 1
+        self._captured = None if capture is None else capture.end()
         failure: Failure = outcome.failure
         if self._watchdog.timed_out:
             failure = "timeout"
@@ -376,7 +381,7 @@ class Runner:
         if failure:
             return Observed(failure=failure)
         results = [*outcome.results, *([NOT_RUN] * (len(testcase) - len(outcome.results)))]
-        return observe(results, outcome.error, home=self.subject.reference.module)
+        return observe(results, outcome.error, home=self.subject.reference.module, captured=self._captured)
 
     # ---------------------------------------------------------------------------------------------------- one mutant
 
@@ -406,6 +411,7 @@ class Runner:
         recorder.begin()
         kill, difference = "", 0.0
         failing: tuple[int, ...] = ()
+        capture = Capture() if checks.of_output else None
         mutant.do()
         try:
             cells[2] = 0
@@ -415,7 +421,8 @@ class Runner:
             try:
                 outcome = self.program.repeat(testcase)
                 cells[1] = index
-                kill, failing = checks.judge(outcome.results, outcome.error)
+                captured = None if capture is None else capture.end()
+                kill, failing = checks.judge(outcome.results, outcome.error, captured)
             except TimeUp:
                 outcome = Outcome((), "timeout", [], [])
             cells[1] = IDLE
@@ -433,6 +440,8 @@ class Runner:
             late = self._destroy(index, outcome)
         finally:
             mutant.undo()
+            if capture is not None:
+                capture.end()  # again, if the timer stopped the test case
             recorder.fuel = self._fuel
         self._finalizer_failed = bool(late)
         self._last_failure = "timeout" if self._watchdog.timed_out else outcome.failure

@@ -44,6 +44,38 @@ def test_a_suite_of_a_real_module_could_be_committed(module: str, tmp_path: Path
     assert f"fitgym generate {module} --goal {MODULES[module]} --population 10 --budget 300x --seed 0" in run.source
 
 
+SPOKEN = """
+import logging
+import sys
+
+log = logging.getLogger(__name__)
+
+
+def report(count: int) -> None:
+    for number in range(count):
+        print(f"{number + 1}. item with a rather long description")
+    if count > 2:
+        print("that is much", file=sys.stderr)
+        log.warning("%d items", count)
+"""
+
+
+@pytest.mark.parametrize("dialect", ["pytest", "unittest"])
+def test_what_a_test_prints_and_logs_is_checked(dialect: str, tmp_path: Path) -> None:
+    (tmp_path / "spoken.py").write_text(SPOKEN)
+    run = generate(str(tmp_path / "spoken.py"), budget="1500x", output=tmp_path / "tests", format=dialect)
+    assert run.suite_path is not None
+    assert_ruff_accepts(run.suite_path, ["check"])
+    assert_ruff_accepts(run.suite_path, ["format", "--check"])
+    assert '"that is much\\n"' in run.source and ' items"]' in run.source
+    assert run.record["mutants"]["killed"] >= 0.9 * run.record["mutants"]["total"]
+    runner = ["pytest", "-q"] if dialect == "pytest" else ["unittest"]
+    done = subprocess.run(
+        [sys.executable, "-m", *runner, run.suite_path.name], cwd=run.suite_path.parent, capture_output=True, timeout=60
+    )
+    assert done.returncode == 0
+
+
 def functions(source: str) -> list[ast.FunctionDef]:
     found = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef))
     return [node for node in found if node.name.startswith("test_")]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol
 
 from fitgym.errors import InputError
 from fitgym.messages.observation import Observation
@@ -18,6 +18,20 @@ from fitgym.testcase.expression import Expression, Literal
 __all__ = ["DIALECTS", "WIDTH", "Dialect", "Pytest", "Unittest", "dialect"]
 
 WIDTH = 88  # default line length of black and ruff
+
+
+class Captures(NamedTuple):
+    """How a test obtains its output.
+
+    Attributes:
+        before: lines at the beginning of the test.
+        after: lines before its checks.
+        values: source of each part of the output, by the kind of fact.
+    """
+
+    before: list[str]
+    after: list[str]
+    values: Mapping[str, str]
 
 
 class Dialect(Protocol):
@@ -50,6 +64,9 @@ class Dialect(Protocol):
     def holds(self, condition: str) -> list[str]:
         """Return the lines that check a condition."""
 
+    def captures(self, facts: Sequence[Observation], scope: Scope) -> Captures:
+        """Return how a test obtains the parts of its output that these facts are about."""
+
     def own_folder(self) -> list[str]:
         """Return the lines at the beginning of a test that switch to a temporary folder."""
 
@@ -69,7 +86,7 @@ class Pytest(Dialect):
     """Plain functions, `assert` and `pytest.raises`; with many tests, the tests of each operation get a heading."""
 
     body = WIDTH - 4
-    reserved = frozenset({"monkeypatch", "tmp_path"})
+    reserved = frozenset({"caplog", "capsys", "captured", "monkeypatch", "tmp_path"})
 
     def modules(self, tests: Sequence[FinishedTest]) -> list[str]:
         kinds = {fact.kind for test in tests for fact in test.assertions}
@@ -97,21 +114,36 @@ class Pytest(Dialect):
                 return self._compared(value, "==", about)
             case "length" | "text" | "list":
                 return self._compared(f"{_VIEWS[fact.kind]}({value})", "==", expected)
+            case "stdout" | "stderr" if parts := _parts(fact.expression, self.body - 4):
+                return [f"assert {value} == (", *indented(parts), ")"]
             case _:
                 return self._compared(value, "==", expected)
 
     def holds(self, condition: str) -> list[str]:
         return [f"assert {condition}"]
 
+    def captures(self, facts: Sequence[Observation], scope: Scope) -> Captures:
+        kinds = {fact.kind for fact in facts}
+        values = {"logged": "caplog.messages"}
+        if kinds >= {"stdout", "stderr"}:  # reading empties both
+            values |= {"stdout": "captured.out", "stderr": "captured.err"}
+            return Captures([], ["captured = capsys.readouterr()"], values)
+        values |= {"stdout": "capsys.readouterr().out", "stderr": "capsys.readouterr().err"}
+        return Captures([], [], values)
+
     def own_folder(self) -> list[str]:
         return ["monkeypatch.chdir(tmp_path)"]
 
     def function(self, test: FinishedTest, body: Sequence[str]) -> list[str]:
-        head = f"def {test.name}():"
-        if not test.writes:
-            return [head, *indented(body)]
-        fixtures = Bracket(f"def {test.name}(", ("tmp_path", "monkeypatch"), "):", call=True)
-        return [*laid_out(fixtures, WIDTH), *indented(body)]
+        kinds = {fact.kind for fact in test.assertions}
+        fixtures = (
+            *(("tmp_path", "monkeypatch") if test.writes else ()),
+            *(("capsys",) if kinds & {"stdout", "stderr"} else ()),
+            *(("caplog",) if "logged" in kinds else ()),
+        )
+        if not fixtures:
+            return [f"def {test.name}():", *indented(body)]
+        return [*laid_out(Bracket(f"def {test.name}(", fixtures, "):", call=True), WIDTH), *indented(body)]
 
     def groups(self, groups: Sequence[tuple[str, list[list[str]]]], headed: bool = False) -> list[str]:
         blocks = []
@@ -155,7 +187,7 @@ class Unittest(Dialect):
     """
 
     body = WIDTH - 8
-    reserved = frozenset({"folder", "self"})
+    reserved = frozenset({"folder", "logs", "self", "stderr", "stdout"})
 
     def modules(self, tests: Sequence[FinishedTest]) -> list[str]:
         facts = [fact for test in tests for fact in test.assertions]
@@ -163,7 +195,8 @@ class Unittest(Dialect):
             fact.kind == "nan" or (fact.kind == "approx" and _is_extreme(fact.expression)) for fact in facts
         )
         writes = ["contextlib", "tempfile"] if any(test.writes for test in tests) else []
-        return ["unittest", *(["math"] * needs_math), *writes]
+        prints = ["contextlib", "io"] if any(fact.kind in ("stdout", "stderr") for fact in facts) else []
+        return list(dict.fromkeys(["unittest", *(["math"] * needs_math), *writes, *prints]))
 
     def expected(self, test: FinishedTest, scope: Scope) -> list[str]:
         assert test.raises is not None
@@ -196,6 +229,8 @@ class Unittest(Dialect):
                 return self._called("AlmostEqual", value, expected)
             case "length" | "text" | "list":
                 return self._called("Equal", f"{_VIEWS[fact.kind]}({value})", expected)
+            case "stdout" | "stderr" if parts := _parts(fact.expression, self.body - 5):
+                return ["self.assertEqual(", *indented([f"{value},", *parts[:-1], f"{parts[-1]},"]), ")"]
             case _:
                 return self._called("Equal", value, expected)
 
@@ -203,6 +238,18 @@ class Unittest(Dialect):
         if condition.startswith("not "):
             return self._called("False", condition.removeprefix("not "))
         return self._called("True", condition)
+
+    def captures(self, facts: Sequence[Observation], scope: Scope) -> Captures:
+        kinds = {fact.kind for fact in facts}
+        streams = [kind for kind in ("stdout", "stderr") if kind in kinds]
+        before = [
+            f"{stream} = self.enterContext({scope.module('contextlib')}.redirect_{stream}({scope.module('io')}.StringIO()))"
+            for stream in streams
+        ]
+        if "logged" in kinds:
+            before.append('logs = self.enterContext(self.assertLogs(level="WARNING"))')
+        values = {"stdout": "stdout.getvalue()", "stderr": "stderr.getvalue()"}
+        return Captures(before, [], {**values, "logged": "[record.getMessage() for record in logs.records]"})
 
     def own_folder(self) -> list[str]:
         return [
@@ -254,6 +301,18 @@ def pattern_source(pattern: str) -> str:
         if quote not in pattern:
             return f"r{quote}{pattern}{quote}"
     return plain
+
+
+def _parts(expression: Expression, room: int) -> list[str]:
+    """Return a text of several lines as one literal for each of its lines, none if it fits into a line of its own.
+
+    Formatters would join shorter ones.
+    """
+    assert isinstance(expression, Literal)
+    lines: list[str] = ast.literal_eval(expression.text).splitlines(keepends=True)
+    if len(lines) < 2 or columns(literal_source(expression.text)) <= room:
+        return []
+    return [literal_source(repr(line)) for line in lines]
 
 
 def _is_extreme(expression: Expression) -> bool:

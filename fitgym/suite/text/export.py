@@ -12,11 +12,11 @@ import itertools
 import os
 import sys
 import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from fitgym import __version__
-from fitgym.messages.observation import Observation
+from fitgym.messages.observation import CAPTURED, Observation
 from fitgym.subject.subject import Reference, Subject
 from fitgym.suite.assertions import FinishedTest
 from fitgym.suite.text.cleanup import NAMES, undoing
@@ -250,16 +250,18 @@ def _is_complete(lines: Sequence[str]) -> bool:
 
 def _full_body(test: FinishedTest, subject: Subject, scope: Scope, dialect: Dialect) -> list[str]:
     """Return a body that assigns results to variables and checks these."""
-    named = {fact.position for fact in test.assertions}
+    of_output = [fact for fact in test.assertions if fact.kind in CAPTURED]
+    captures = dialect.captures(of_output, scope)
+    named = {fact.position for fact in test.assertions if fact not in of_output}
     named |= {position for fact in test.assertions for position in refs(fact.expression)}
     rendered = _rendered(test, subject, scope, dialect, named)
     arrange = [line for block in rendered.blocks[:-1] for line in block]
     act = list(rendered.blocks[-1])
     if test.raises is not None:
         act = [*dialect.expected(test, scope), *indented(act)]
-    checks = [line for fact in test.assertions for line in _check(fact, rendered, dialect)]
-    if test.writes:
-        arrange = [*dialect.own_folder(), *arrange]
+    checks = [line for fact in test.assertions for line in _check(fact, rendered, dialect, captures.values)]
+    arrange = [*(dialect.own_folder() if test.writes else []), *captures.before, *arrange]
+    checks = [*captures.after, *checks]
     gap = [""] if arrange else []
     return [*arrange, *gap, *act, *(gap if checks else []), *checks]
 
@@ -280,10 +282,11 @@ def _rendered(
     )
 
 
-def _check(fact: Observation, rendered: Rendered, dialect: Dialect) -> list[str]:
-    """Return the lines that check one fact about a variable."""
+def _check(fact: Observation, rendered: Rendered, dialect: Dialect, output: Mapping[str, str]) -> list[str]:
+    """Return the lines that check one fact about a variable, or about a part of the output."""
     expected = expression_piece(fact.expression, rendered.names, rendered.scope)
-    return dialect.check(rendered.names[fact.position] + _path(fact.path), fact, expected, rendered.scope)
+    value = output[fact.kind] if fact.kind in CAPTURED else rendered.names[fact.position] + _path(fact.path)
+    return dialect.check(value, fact, expected, rendered.scope)
 
 
 def _kind(line: str) -> str:
