@@ -227,7 +227,8 @@ class Operation:
         module: module that a test imports it from.
         name: qualified name in that module, for example `Version.bump_major`.
         owner: name of the class (`module.qualname`, a key of `Subject.classes`) that it belongs to or constructs, or
-            "".
+            "". The call of a function that another function returned has a class of its own as its owner,
+            `module.outer.<locals>.inner`, which is no key.
         parameters: without the receiver.
         returns: type of the result (of an item if `drive` iterates, of the awaited value if `drive` awaits).
         function: index in `Subject.functions` of the body that runs after unwrapping decorators, or -1.

@@ -600,7 +600,7 @@ def test_the_standard_library_is_described(name):
     assert [operation.id for operation in subject.operations] == list(range(len(subject.operations)))
     assert any(operation.function > 0 for operation in subject.under_test)
     for operation in subject.operations:
-        assert not operation.owner or operation.owner in subject.classes
+        assert not operation.owner or operation.owner in subject.classes or "<locals>" in operation.owner
         names = [parameter.name for parameter in operation.parameters]
         assert len(set(names)) == len(names)
         if operation.needs_receiver:

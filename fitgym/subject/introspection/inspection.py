@@ -33,6 +33,7 @@ from fitgym.subject.introspection.codes import Codes, Found
 from fitgym.subject.introspection.command_lines import INVOKE, commands_in, is_command_line, runner_of, words_of
 from fitgym.subject.introspection.drive import driven
 from fitgym.subject.introspection.helpers import Helpers
+from fitgym.subject.introspection.inner import returned_function
 from fitgym.subject.introspection.names import Nodes, plain
 from fitgym.subject.introspection.parameters import Parameters
 from fitgym.subject.introspection.special import NOT_CALLED, OPERATORS, is_mangled, is_private, is_special
@@ -344,7 +345,7 @@ class _Inspector:
         owner: type | None = None,
         operator: str = "",
     ) -> None:
-        bound = kind not in ("function", "static_method")
+        bound = kind not in ("function", "static_method") and "<locals>" not in key
         parameters, returns = self.parameters.of(raw, qualname, owner, bound)
         if kind == "property":
             parameters = ()
@@ -352,7 +353,15 @@ class _Inspector:
         if operator and operator not in ("__call__", "__getitem__", "__setitem__", "__delitem__", "__contains__"):
             parameters = _operands(raw, parameters, Hint("class", key))
         doc = inspect.getdoc(raw.target) if not isinstance(raw.target, type) else raw.target.__doc__
+        inner = returned_function(raw, vars(self.module)) if not drive and returns.kind in ("any", "callable") else None
+        if inner is not None:
+            returns = Hint("class", f"{self.name}.{qualname}.<locals>.{inner.target.__name__}")
         self._append(kind, qualname, raw, tested, key, parameters, returns, drive, operator, doc)
+        if inner is not None and (returns.name, "__call__") not in self.catalogue.done:
+            # A class of its own, which has this function as its only object, makes results of one factory the
+            # receivers of this operation.
+            self.catalogue.done.add((returns.name, "__call__"))
+            self._add("operator", f"{qualname}.__call__", inner, tested, returns.name, operator="__call__")
 
     def _append(
         self,

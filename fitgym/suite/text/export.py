@@ -201,8 +201,9 @@ def _imported(line: str) -> str:
 
 
 def _heading(test: FinishedTest, subject: Subject) -> str:
-    """Return the name of the operation of the last statement."""
-    return subject.operations[test.statements[-1].operation].name
+    """Return the name of the operation of the last statement; for a function that another one returned, of that one."""
+    operation = subject.operations[test.statements[-1].operation]
+    return operation.name.partition(".__call__")[0] if "<locals>" in operation.owner else operation.name
 
 
 def _function(test: FinishedTest, subject: Subject, scope: Scope, dialect: Dialect) -> list[str]:

@@ -332,6 +332,8 @@ class _Writer:
 
     def _of_hint(self, hint: Hint) -> str:
         kind = simple_kind(hint)
+        if kind == "class" and "<locals>" in hint.name:  # a function that another one returned
+            return snake_case(hint.name.rpartition(".")[2])
         if kind == "class" and hint.name in self.subject.classes:
             return snake_case(self.subject.classes[hint.name].qualname.rpartition(".")[2])
         return _OF_KIND.get(kind, "result")
