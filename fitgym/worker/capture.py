@@ -69,9 +69,12 @@ class _Stream(io.TextIOWrapper):
 
 
 class _Handler:
-    """The part of `logging.Handler` that loggers use; `logging` itself may not be loaded."""
+    """The part of `logging.Handler` that loggers use; `logging` itself may not be loaded.
 
-    level = 0
+    Tests compare warnings and above, whatever level a project's settings give to pytest.
+    """
+
+    level = 30  # logging.WARNING
 
     def __init__(self) -> None:
         self.messages: list[str] = []

@@ -57,6 +57,7 @@ def report(count: int) -> None:
     if count > 2:
         print("that is much", file=sys.stderr)
         log.warning("%d items", count)
+    log.info("done")
 """
 
 
@@ -70,6 +71,7 @@ def test_what_a_test_prints_and_logs_is_checked(dialect: str, tmp_path: Path) ->
     assert '"that is much\\n"' in run.source and ' items"]' in run.source
     assert run.record["mutants"]["killed"] >= 0.9 * run.record["mutants"]["total"]
     runner = ["pytest", "-q"] if dialect == "pytest" else ["unittest"]
+    (run.suite_path.parent / "pytest.ini").write_text("[pytest]\nlog_level = DEBUG\n")
     done = subprocess.run(
         [sys.executable, "-m", *runner, run.suite_path.name], cwd=run.suite_path.parent, capture_output=True, timeout=60
     )

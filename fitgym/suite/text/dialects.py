@@ -125,11 +125,12 @@ class Pytest(Dialect):
     def captures(self, facts: Sequence[Observation], scope: Scope) -> Captures:
         kinds = {fact.kind for fact in facts}
         values = {"logged": "caplog.messages"}
+        before = ['caplog.set_level("WARNING")'] if "logged" in kinds else []  # a project may have set another one
         if kinds >= {"stdout", "stderr"}:  # reading empties both
             values |= {"stdout": "captured.out", "stderr": "captured.err"}
-            return Captures([], ["captured = capsys.readouterr()"], values)
+            return Captures(before, ["captured = capsys.readouterr()"], values)
         values |= {"stdout": "capsys.readouterr().out", "stderr": "capsys.readouterr().err"}
-        return Captures([], [], values)
+        return Captures(before, [], values)
 
     def own_folder(self) -> list[str]:
         return ["monkeypatch.chdir(tmp_path)"]
