@@ -13,6 +13,7 @@ import builtins
 import gc
 import sys
 import types
+from time import monotonic  # the real one, see `fitgym.determinism.clock`
 
 from fitgym.instrument.recorder import Recorder
 from fitgym.sandbox.overlay import Overlay
@@ -20,7 +21,7 @@ from fitgym.sandbox.sandbox import Guard
 from fitgym.worker import preparation
 from fitgym.worker.state.leakage import State
 from fitgym.worker.state.process import Process
-from fitgym.worker.state.warming import import_all, only_modules_added, roots, succeeds_in_a_fork
+from fitgym.worker.state.warming import MOST_SECONDS, import_all, only_modules_added, roots, succeeds_in_a_fork
 
 __all__ = ["Found", "Surroundings"]
 
@@ -28,6 +29,7 @@ Found = tuple[tuple[int, ...], tuple[int, ...]]
 """Changed parts: numbers of parts of the far state, and numbers of facts about the process."""
 
 _NOTHING: Found = ((), ())
+_GATHERING_S = 10.0  # an import that hangs must not use up the time in which the worker has to start
 
 
 class Surroundings:
@@ -150,8 +152,10 @@ class Surroundings:
         """
         if names:
             self.take()
+        end = monotonic() + _GATHERING_S
         for name in names:
-            self._import([name], may_run=True)
+            if (left := end - monotonic()) > 0:
+                self._import([name], may_run=True, seconds=left)
 
     def warm(self, names: list[str]) -> int:
         """Import modules here for all later children, if that changes nothing that test cases can see.
@@ -168,11 +172,11 @@ class Surroundings:
             gc.freeze()
         return found
 
-    def _import(self, names: list[str], *, may_run: bool = False) -> int:
+    def _import(self, names: list[str], *, may_run: bool = False, seconds: float = MOST_SECONDS) -> int:
         """Import modules if that is harmless. Returns their number."""
         guard = self._guard
         with guard.off():
-            if not succeeds_in_a_fork(lambda: self._is_harmless(names, may_run)):
+            if not succeeds_in_a_fork(lambda: self._is_harmless(names, may_run), seconds):
                 return 0
         mode, guard.mode = guard.mode, "polite"
         try:

@@ -4,6 +4,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from nightly import nightly
 
 from fitgym.execution.executor import Executor
 from fitgym.subject.collaborators import collaborators
@@ -98,4 +99,12 @@ def test_a_collaborator_may_build_objects_of_the_subject_at_its_import(tmp_path:
 def test_a_collaborator_that_changes_the_subject_or_fails_is_left_out(tmp_path: Path, harm: str) -> None:
     code = "known = []\ndef first(w): return w.text + w.token()"
     path = written(tmp_path, parser=code, walker=f"{harm}\n{WALKER}")
+    assert "Walker" not in repr(parameter(path))
+
+
+@nightly  # it takes the 10 s that collaborators may take
+def test_a_collaborator_that_hangs_at_its_import_delays_the_start_but_does_not_prevent_it(tmp_path: Path) -> None:
+    path = written(
+        tmp_path, parser="def first(w): return w.text + w.token()", walker=f"while True:\n    pass\n{WALKER}"
+    )
     assert "Walker" not in repr(parameter(path))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import textwrap
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from fitgym.messages.watched import Watched
 from fitgym.subject.source import locate
 from fitgym.testcase.expression import Literal
 from fitgym.testcase.statement import Statement, StatementTable, TestCase
-from fitgym.worker.state.warming import only_modules_added, roots
+from fitgym.worker.state.warming import only_modules_added, roots, succeeds_in_a_fork
 
 LIMITS = Limits(seconds=2.0, batch=20)
 Shop = Callable[..., Executor]
@@ -174,6 +175,14 @@ def test_a_wrapper_that_exchanges_its_own_code_is_put_back(shop: Shop) -> None:
     executor, table = shop(front), StatementTable()
     testcases = [called(executor, table, "work", n) for n in range(5)]
     assert [trace.raised for trace in executor.run(testcases, table)] == [None] * 5
+
+
+@pytest.mark.parametrize(
+    ("act", "succeeds"),
+    [(lambda: True, True), (lambda: False, False), (lambda: 1 / 0, False), (lambda: bool(time.sleep(60)), False)],
+)
+def test_an_attempt_in_a_fork_succeeds_fails_or_is_ended(act: Callable[[], bool], succeeds: bool) -> None:
+    assert succeeds_in_a_fork(act, 0.2) is succeeds
 
 
 def test_names_are_grouped_by_their_package_without_what_is_there_and_what_is_ours() -> None:

@@ -17,9 +17,10 @@ import time
 import types
 from collections.abc import Callable, Iterable
 
-__all__ = ["import_all", "only_modules_added", "roots", "succeeds_in_a_fork"]
+__all__ = ["MOST_SECONDS", "import_all", "only_modules_added", "roots", "succeeds_in_a_fork"]
 
-_MOST_SECONDS = 20.0  # time limit of one attempt in a fork
+MOST_SECONDS = 20.0
+"""Time limit of one attempt in a fork."""
 
 
 def roots(names: Iterable[str]) -> list[list[str]]:
@@ -55,8 +56,8 @@ def only_modules_added(live: object, saved: object) -> bool:
     return kept and all(type(live[name]) in comes for name in live.keys() - saved.keys())
 
 
-def succeeds_in_a_fork(act: Callable[[], bool]) -> bool:
-    """Run `act` in a fork of this process, for 20 s at most. Returns True if it returns true there."""
+def succeeds_in_a_fork(act: Callable[[], bool], seconds: float = MOST_SECONDS) -> bool:
+    """Run `act` in a fork of this process, for so many seconds at most. Returns True if it returns true there."""
     pid = os.fork()
     if pid == 0:
         status = 1
@@ -65,7 +66,7 @@ def succeeds_in_a_fork(act: Callable[[], bool]) -> bool:
             status = 0 if act() else 1
         finally:
             os._exit(status)
-    deadline = time.monotonic() + _MOST_SECONDS
+    deadline = time.monotonic() + seconds
     while True:
         ended, status = os.waitpid(pid, os.WNOHANG)
         if ended:
