@@ -1,9 +1,10 @@
-"""Frames: maps frames of a traceback to functions of the subject."""
+"""Frames: maps frames of a traceback to functions of the subject, and counts those on the stack."""
 
 from __future__ import annotations
 
 import dis
 import os
+import sys
 import types
 from builtins import id
 from typing import Any
@@ -12,7 +13,7 @@ from fitgym import instrument
 from fitgym.instrument.recorder import Recorder
 from fitgym.subject.subject import Subject
 
-__all__ = ["Frames", "wrappers"]
+__all__ = ["Frames", "depth", "wrappers"]
 
 _MOST_CODES = 10_000
 _RAISE = bytes([dis.opmap["RAISE_VARARGS"]])  # what `raise` and `assert` compile to, and nothing else does
@@ -101,3 +102,13 @@ def wrappers(target: Any) -> frozenset[types.CodeType]:
             found.add(code)
         target = target.__wrapped__
     return frozenset(found)
+
+
+def depth() -> int:
+    """Return the number of frames on the stack, up to and including the caller's."""
+    found = 0
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None:
+        found += 1
+        frame = frame.f_back
+    return found

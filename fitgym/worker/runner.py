@@ -32,6 +32,7 @@ from fitgym.subject.subject import Reference, Subject
 from fitgym.worker import preparation
 from fitgym.worker.capture import Capture
 from fitgym.worker.chain import OPEN, holds, sealed
+from fitgym.worker.frames import depth
 from fitgym.worker.live_functions import LiveFunctions, live_functions
 from fitgym.worker.outcomes import TimeUp
 from fitgym.worker.program import Outcome, Program
@@ -180,7 +181,7 @@ class Runner:
         isolate_signals(self._signal_rules)
         if self.program.is_async:
             self.program.open_loop()
-        sys.setrecursionlimit(_depth() + self.limits.recursion)
+        sys.setrecursionlimit(depth() + self.limits.recursion)
         self.guard.refused = ""
         self.guard.mode = "strict"
 
@@ -487,16 +488,6 @@ class Runner:
             _, hard = resource.getrlimit(resource.RLIMIT_CPU)
             with self.guard.off():
                 resource.setrlimit(resource.RLIMIT_CPU, (seconds, hard))
-
-
-def _depth() -> int:
-    """Return the number of frames on the stack, up to and including the caller's."""
-    depth = 0
-    frame: types.FrameType | None = sys._getframe(1)
-    while frame is not None:
-        depth += 1
-        frame = frame.f_back
-    return depth
 
 
 def _tasks() -> int:
