@@ -104,7 +104,6 @@ _PARAMETERS = ("x", "y", "z", "u", "v", "w")
 _LOCAL_NAMES = frozenset((*_PARAMETERS, "args", "element", "entered"))
 """Names that lambdas and small functions inside a test case bind: variables must have other names."""
 
-
 _SINGLETONS = ("None", "True", "False")
 """Values that linters do not accept in comparisons by `==`; such a value is assigned to a variable first."""
 _CONFUSABLE = ("l", "O", "I")
@@ -332,10 +331,9 @@ class _Writer:
 
     def _of_hint(self, hint: Hint) -> str:
         kind = simple_kind(hint)
-        if kind == "class" and "<locals>" in hint.name:  # a function that another one returned
-            return snake_case(hint.name.rpartition(".")[2])
-        if kind == "class" and hint.name in self.subject.classes:
-            return snake_case(self.subject.classes[hint.name].qualname.rpartition(".")[2])
+        known = self.subject.classes.get(hint.name)
+        if kind == "class" and (known is not None or "<locals>" in hint.name):  # or a returned function
+            return snake_case((hint.name if known is None else known.qualname).rpartition(".")[2])
         return _OF_KIND.get(kind, "result")
 
     # Statements
