@@ -17,7 +17,7 @@ _MOST = 1 << 16  # bytes of one stream; the rest is dropped
 class Capture:
     """Replaces `sys.stdout`, `sys.stderr` and the handlers of the root logger until `end` is called.
 
-    The subject may close or replace the streams; what it puts in their place stays.
+    The subject may close or replace the streams; its own replacements stay.
     """
 
     def __init__(self) -> None:
@@ -30,7 +30,7 @@ class Capture:
             self._logging.root.handlers.append(self._handler)
 
     def end(self) -> Captured:
-        """Restore the streams and the logger, and return what was written to them."""
+        """Restore the streams and the logger, and return the output."""
         for name, stream, before in zip(("stdout", "stderr"), self._streams, self._before, strict=True):
             if getattr(sys, name, None) is stream:
                 setattr(sys, name, before)
@@ -42,7 +42,7 @@ class Capture:
 
 
 class _Buffer(io.BytesIO):
-    """Keeps the beginning of what is written to it."""
+    """Keeps the first 64 KiB and drops the rest."""
 
     def write(self, data: Any) -> int:
         return super().write(data) if self.tell() < _MOST else len(data)
@@ -61,7 +61,7 @@ class _Stream(io.TextIOWrapper):
         return found
 
     def text(self) -> str:
-        """Return what was written, "" if the subject has closed the stream."""
+        """Return the text written so far, "" if the subject has closed the stream."""
         try:
             return self._kept.getvalue().decode("utf-8", "replace")
         except ValueError:
