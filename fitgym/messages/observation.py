@@ -86,8 +86,7 @@ class Observation:
             "isinstance"  `isinstance(v, e)`
             "truth"       `v` or `not v`, for the result of a comparison; never observed as a fact
             "message"     `re.search(e, str(v))` for the exception v that ended the test case; never observed as a fact
-            "stdout", "stderr", "logged"  `v == e`, where v is what the test case wrote to that stream, or the messages
-                          that it logged; the position is the number of statements
+            "stdout", "stderr", "logged"  `v == e` for the output v of the test case; `position` is its number of statements
         expression: the expected value; a `Ref` is the result of another statement.
     """
 

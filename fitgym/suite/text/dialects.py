@@ -15,7 +15,7 @@ from fitgym.suite.text.scope import Scope
 from fitgym.suite.text.source import literal_source
 from fitgym.testcase.expression import Expression, Literal
 
-__all__ = ["DIALECTS", "WIDTH", "Dialect", "Pytest", "Unittest", "dialect"]
+__all__ = ["DIALECTS", "WIDTH", "Captures", "Dialect", "Pytest", "Unittest", "dialect"]
 
 WIDTH = 88  # default line length of black and ruff
 
