@@ -10,7 +10,7 @@ from fitgym.determinism.fleeting import is_fleeting_text
 from fitgym.messages.expressions import expression_of
 from fitgym.testcase.expression import Expression, Literal
 
-__all__ = ["Captured", "CapturedKind", "told"]
+__all__ = ["Captured", "CapturedKind", "facts"]
 
 CapturedKind = OneOf["stdout", "stderr", "logged"]
 
@@ -31,7 +31,7 @@ class Captured(NamedTuple):
     logged: list[str]
 
 
-def told(captured: Captured, home: str) -> Iterator[tuple[CapturedKind, Expression]]:
+def facts(captured: Captured, home: str) -> Iterator[tuple[CapturedKind, Expression]]:
     """Yield the parts of the output that a test can expect again, each with its expected value.
 
     Empty parts are left out, like parts that may differ in the next run, and texts that are too long to be read.

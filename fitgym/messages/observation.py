@@ -26,7 +26,7 @@ from typing import Literal as OneOf
 
 from fitgym.determinism.fleeting import is_fleeting_text, without_addresses
 from fitgym.instrument.trace import Failure
-from fitgym.messages.captured import Captured, CapturedKind, told
+from fitgym.messages.captured import Captured, CapturedKind, facts
 from fitgym.messages.expressions import (
     ATOMS,
     CONTAINERS,
@@ -151,7 +151,7 @@ def observe(
         found.extend(describe(value, position, home=home))
         likeness.add(value, position)
     if captured is not None:
-        found += [Observation(len(results), "", kind, expected) for kind, expected in told(captured, home)]
+        found += [Observation(len(results), "", kind, expected) for kind, expected in facts(captured, home)]
     if raised is None:
         return Observed(tuple(found))
     position = next((i for i, value in enumerate(results) if value is NOT_RUN), len(results))
