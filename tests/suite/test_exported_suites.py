@@ -64,7 +64,7 @@ def report(count: int) -> None:
 @pytest.mark.parametrize("dialect", ["pytest", "unittest"])
 def test_what_a_test_prints_and_logs_is_checked(dialect: str, tmp_path: Path) -> None:
     (tmp_path / "spoken.py").write_text(SPOKEN)
-    run = generate(str(tmp_path / "spoken.py"), budget="1500x", output=tmp_path / "tests", format=dialect)
+    run = generate(str(tmp_path / "spoken.py"), budget="1000x", output=tmp_path / "tests", format=dialect)
     assert run.suite_path is not None
     assert_ruff_accepts(run.suite_path, ["check"])
     assert_ruff_accepts(run.suite_path, ["format", "--check"])
