@@ -14,6 +14,8 @@ import tokenize
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
+from fitgym.subject.introspection.attributes import plain_name
+
 __all__ = ["collaborators"]
 
 _MOST_FILES = 1500  # read
@@ -51,12 +53,13 @@ class _Need:
             if there == len(self.attributes) or (len(self.attributes) >= _LEAST_FOR_MOST and there):
                 return True
         return (
-            re.search(rf"^class[ \t]+{re.escape(_plain(self.name))}\b", text, re.IGNORECASE | re.MULTILINE) is not None
+            re.search(rf"^class[ \t]+{re.escape(plain_name(self.name))}\b", text, re.IGNORECASE | re.MULTILINE)
+            is not None
         )
 
     def met_by(self, name: str, members: Container[str]) -> int:
         """Return how well a class fits: 2 for all attributes or the same name, 1 for most of many, 0 otherwise."""
-        if _plain(self.name) == _plain(name) and len(_plain(name)) >= _LEAST_LETTERS:
+        if plain_name(self.name) == plain_name(name) and len(plain_name(name)) >= _LEAST_LETTERS:
             return 2
         if len(self.attributes) < _LEAST_ATTRIBUTES:
             return 0
@@ -186,7 +189,3 @@ def _distance(module: str, other: str) -> int:
     while common < min(len(ours), len(theirs)) and ours[common] == theirs[common]:
         common += 1
     return len(ours) + len(theirs) - 2 * common
-
-
-def _plain(name: str) -> str:
-    return name.replace("_", "").lower()
