@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from fitgym.chance import Chance
 from fitgym.fitness.base import Floats, Index, Mask
-from fitgym.subject.code.patterns import Chance
 
 __all__ = ["beaten", "dominance", "epsilon_distance", "fronts", "orders", "preferred", "subvector_distance"]
 

@@ -9,12 +9,12 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from fitgym.chance import Chance
 from fitgym.engine import parse_search
 from fitgym.errors import InputError, UnknownName
 from fitgym.evolution.individual import Individual
 from fitgym.fitness.base import Floats, Mask, nu
 from fitgym.search.base import Search
-from fitgym.subject.code.patterns import Chance
 from fitgym.testcase.statement import TestCase
 
 __all__ = ["KINDS", "LARGEST", "ArtificialEngine", "Points", "Problem"]

@@ -11,8 +11,8 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
+from fitgym.chance import Chance
 from fitgym.evolution.individual import Individual
-from fitgym.subject.code.patterns import Chance
 from fitgym.testcase.statement import TestCase
 
 __all__ = ["Amount", "Covering", "Evaluation", "Probability", "Search", "Variation"]

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import accumulate
 
-from fitgym.subject.code.patterns import Chance
+from fitgym.chance import Chance
 from fitgym.subject.subject import Operation
 from fitgym.testcase.knowledge import Knowledge
 from fitgym.testcase.results import Providers

@@ -6,7 +6,7 @@ from collections.abc import Container
 from functools import partial
 from keyword import iskeyword
 
-from fitgym.subject.code.patterns import Chance
+from fitgym.chance import Chance
 from fitgym.subject.subject import Operation, Subject
 from fitgym.subject.types.hints import Hint
 from fitgym.testcase.arguments.forms import Build

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 
-from fitgym.subject.code.patterns import Chance
+from fitgym.chance import Chance
 from fitgym.testcase.statement import Statement
 
 __all__ = ["Draft"]

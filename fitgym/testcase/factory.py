@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
+from fitgym.chance import Chance
 from fitgym.immutable import Lookup
 from fitgym.instrument.trace import Trace
 from fitgym.subject.code.affixes import affixes_of
-from fitgym.subject.code.patterns import Chance
 from fitgym.subject.subject import Subject
 from fitgym.testcase.arguments.literals import Literals
 from fitgym.testcase.calls import Calls

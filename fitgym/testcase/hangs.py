@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from fitgym.chance import Chance
 from fitgym.instrument.trace import Trace
-from fitgym.subject.code.patterns import Chance
 from fitgym.testcase.constants import kind_of_text
 from fitgym.testcase.expression import Collection, Expression, Literal
 from fitgym.testcase.statement import Statement, StatementTable, TestCase

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Sequence
 
-from fitgym.subject.code.patterns import Chance
+from fitgym.chance import Chance
 from fitgym.testcase.arguments.values import Place
 from fitgym.testcase.calls import Calls
 from fitgym.testcase.draft import Draft

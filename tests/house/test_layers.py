@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[2]
 
 ROOMS = {
     "fitgym.errors": 0,
+    "fitgym.chance": 0,
     "fitgym.immutable": 0,
     "fitgym.registry": 0,
     "fitgym.course": 0,
@@ -68,7 +69,8 @@ ROOMS = {
 ORDER = list(ROOMS)
 
 WORKER = (
-    *("fitgym.errors", "fitgym.immutable", "fitgym.subject", "fitgym.mutants", "fitgym.instrument"),
+    *("fitgym.chance", "fitgym.errors", "fitgym.immutable"),
+    *("fitgym.subject", "fitgym.mutants", "fitgym.instrument"),
     *("fitgym.testcase.expression", "fitgym.testcase.statement"),
     *("fitgym.determinism", "fitgym.messages", "fitgym.sandbox", "fitgym.worker", "fitgym.execution"),
 )

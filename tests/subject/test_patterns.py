@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fitgym.subject.code.patterns import near_miss, patterns, sample
+from fitgym.subject.code.matches import near_miss, sample
+from fitgym.subject.code.patterns import patterns
 
 
 @pytest.mark.parametrize(

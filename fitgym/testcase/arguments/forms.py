@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import accumulate
 
-from fitgym.subject.code.patterns import Chance
+from fitgym.chance import Chance
 from fitgym.subject.subject import Class, Subject
 from fitgym.subject.types.hints import ANY, Hint
 from fitgym.testcase.arguments.literals import Literals

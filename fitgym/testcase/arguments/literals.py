@@ -13,9 +13,9 @@ import math
 import string
 from collections.abc import Callable, Iterable, Sequence
 
-from fitgym.subject.code import patterns as regular
+from fitgym.chance import Chance
 from fitgym.subject.code.affixes import Affixes
-from fitgym.subject.code.patterns import Chance
+from fitgym.subject.code.matches import near_miss, sample
 from fitgym.testcase.constants import LONGEST, Scalar, canonical, kind_of_text, text_of
 from fitgym.testcase.rates import DEFAULT, Rates
 
@@ -327,7 +327,7 @@ class Literals:
         stock = self._stock.setdefault(pattern, [])
         if len(stock) == _STOCK and rng.random() < 0.8:
             return stock[int(rng.random() * _STOCK)]
-        text = (regular.sample if rng.random() < 0.7 else regular.near_miss)(pattern, rng)[:LONGEST]
+        text = (sample if rng.random() < 0.7 else near_miss)(pattern, rng)[:LONGEST]
         if len(stock) < _STOCK:
             stock.append(text)
         else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from itertools import accumulate
 
-from fitgym.subject.code.patterns import Chance
+from fitgym.chance import Chance
 from fitgym.testcase.rates import Rates
 
 __all__ = ["ANY_KINDS", "KIND_INDEX", "Mixture"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Generic, TypeVar
 
-from fitgym.subject.code.patterns import Chance
+from fitgym.chance import Chance
 
 __all__ = ["Recent"]
 

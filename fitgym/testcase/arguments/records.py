@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from fitgym.subject.code.patterns import Chance
+from fitgym.chance import Chance
 from fitgym.testcase.draft import Draft
 from fitgym.testcase.expression import Collection, Expression, Literal
 

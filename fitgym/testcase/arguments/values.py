@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from fitgym.subject.code.patterns import Chance
+from fitgym.chance import Chance
 from fitgym.subject.subject import Operation, Parameter, ParameterKind, Subject
 from fitgym.subject.types.hints import ANY, Hint
 from fitgym.testcase.arguments.forms import NONE, Build, Form, Forms
