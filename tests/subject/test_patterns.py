@@ -104,10 +104,36 @@ def test_the_same_seed_gives_the_same_strings(seed):
 
 
 @given(st.integers(0, 2**32))
-def test_a_near_miss_is_at_most_one_character_off(seed):
+def test_a_near_miss_is_at_most_one_character_off_or_of_another_case(seed):
     text = near_miss("abcdef", random.Random(seed))
     assert abs(len(text) - 6) <= 1
-    assert sum(1 for character in "abcdef" if character in text) >= 5
+    assert sum(1 for character in "abcdef" if character in text.lower()) >= 5
+
+
+@pytest.mark.parametrize(
+    ("pattern", "mistake"),
+    [
+        (r"[a-z0-9]+", r"[a-z]+"),
+        (r"a+b", r"a*b"),
+        (r"(?:ab|cd)x", r"(?:ab)x"),
+        (r"\w+$", r"\w+\Z"),
+        (r"x\.y", r"x.y"),
+        (r".*", r"(?s:.)*"),
+        (r"ab", r"(?i)ab"),
+        (r"\w+", r"[a-zA-Z0-9_]+"),
+        (r"a{2,3}", r"a{2,4}"),
+        (r"(?!aa)\w+", r"\w+"),
+    ],
+)
+def test_near_misses_tell_a_pattern_from_one_with_a_mistake(pattern: str, mistake: str) -> None:
+    rng = random.Random(5)
+
+    def found(expression: str, text: str) -> str | None:
+        match = re.match(expression, text)
+        return match and match.group()
+
+    texts = [near_miss(pattern, rng) for _ in range(300)]
+    assert any(found(pattern, text) != found(mistake, text) for text in texts)
 
 
 def test_most_near_misses_do_not_match():

@@ -8,11 +8,13 @@ result is checked.
 from __future__ import annotations
 
 import functools
+import re
 import string
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from fitgym.chance import Chance
+from fitgym.subject.code.pattern_changes import other_patterns
 from fitgym.subject.code.patterns import compiled, parsed
 
 __all__ = ["near_miss", "sample"]
@@ -44,16 +46,25 @@ def sample(pattern: str, rng: Chance) -> str:
 
 
 def near_miss(pattern: str, rng: Chance) -> str:
-    """Return a string one small change away from a match: a character deleted, doubled, replaced or added.
+    """Return a string that hardly differs from a match, so that it may tell the pattern from one with a mistake.
 
-    The result is not checked: sometimes the changed string matches as well.
+    Half of them match a pattern with one difference (`other_patterns`). In the others a character of a match is
+    deleted, doubled, replaced or added, upper and lower case are exchanged, or a newline ends it. The result is not
+    checked: sometimes the string matches as well.
     """
+    others = other_patterns(pattern)
+    if others and rng.random() < 0.5:
+        return sample(others[int(rng.random() * len(others))], rng)
     text = sample(pattern, rng)
     place = int(rng.random() * (len(text) + 1))
-    change = int(rng.random() * 4)
+    change = int(rng.random() * 6)
     other = _NEAR[int(rng.random() * len(_NEAR))]
     if change == 0 or not text:
         return text[:place] + other + text[place:]
+    if change == 4:
+        return text.swapcase()
+    if change == 5:
+        return f"{text}\n"
     place = min(place, len(text) - 1)
     replacement = {1: "", 2: text[place] * 2, 3: other}[change]
     return text[:place] + replacement + text[place + 1 :]
@@ -198,6 +209,8 @@ def _part(operation: str, argument: Any, at_edge: bool) -> tuple[str, Any] | Non
             return "one of", _CATEGORIES.get(str(argument), _WORD)
         case "BRANCH":
             return "branch", tuple(map(_translated, argument[1]))
+        case "SUBPATTERN" if argument[1] & re.DOTALL and [str(kind) for kind, _ in argument[3]] == ["ANY"]:
+            return "text", "\n"  # the one character that a dot does not match without this flag
         case "SUBPATTERN":
             return "group", (argument[0], _translated(argument[3]))
         case "ATOMIC_GROUP":

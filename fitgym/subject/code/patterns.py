@@ -9,30 +9,58 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-__all__ = ["compiled", "parsed", "patterns"]
+__all__ = ["PatternCalls", "compiled", "parsed", "patterns"]
 
 
 def patterns(tree: ast.Module) -> tuple[str, ...]:
     """Return the regular expressions of the source, in order of occurrence, each once, with flags inline as `(?ix)`.
 
-    They are the arguments of the functions of `re` (through names bound to constants, `+`, `%`, f-strings and `format`
-    of constants), and literals that look like an expression because they are compiled elsewhere. Bytes patterns and
-    patterns that do not compile are left out.
+    They are the arguments of the functions of `re` (see `PatternCalls`), and literals that look like an expression
+    because they are compiled elsewhere. Bytes patterns and patterns that do not compile are left out.
     """
-    bound = dict(_bound(tree))
-    functions = _functions(tree)
+    calls = PatternCalls(tree)
     found: dict[str, None] = {}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and _called(node.func, functions) and node.args:
-            text = _text(node.args[0], bound)
-            if text is not None:
-                found.setdefault(_with_flags(text, _flags(node)))
+        text = calls.pattern(node) if isinstance(node, ast.Call) else None
+        if text is not None:
+            found.setdefault(text)
     for node in ast.walk(tree):
         text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
         # Multi-line text is documentation, unless the first loop found it to be an expression.
         if _LOOK.search(text) and "\n" not in text and not any(text in known for known in found):
             found.setdefault(text)
     return tuple(text for text in found if text and parsed(text) is not None)
+
+
+class PatternCalls:
+    """The calls of the functions of `re` in a module.
+
+    Args:
+        tree: the module.
+    """
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._bound = dict(_bound(tree))
+        self._functions = _functions(tree)
+
+    def pattern(self, call: ast.Call) -> str | None:
+        """Return the pattern of a call, with its flags inline; None for other calls and unknown patterns.
+
+        It may be written by names that are bound once, `+`, `%`, f-strings, `format` and `join` of constants.
+        """
+        if not call.args or not _called(call.func, self._functions):
+            return None
+        text = _text(call.args[0], self._bound)
+        return None if text is None else _with_flags(text, _flags(call))
+
+    def compiled(self, node: ast.expr) -> ast.Call | None:
+        """Return the call of `re.compile` that a name or attribute is bound to, None for others."""
+        name = node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else ""
+        value = self._bound.get(name)
+        if not isinstance(value, ast.Call) or not _called(value.func, self._functions):
+            return None
+        last = value.func.attr if isinstance(value.func, ast.Attribute) else self._functions[ast.unparse(value.func)]
+        return value if last == "compile" else None
 
 
 @functools.lru_cache(maxsize=1024)
