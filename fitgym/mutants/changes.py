@@ -43,6 +43,7 @@ class Changes(ExpressionChanges):
 
     Args:
         text: the source of the module.
+        patterns: the regular expressions that it uses.
     """
 
     # Scopes

@@ -13,6 +13,7 @@ from fitgym.mutants.equivalence import always_agree, is_nothing, is_number, is_u
 from fitgym.mutants.mutant import PRECEDENCE, Mutant, Operator, Place, Span
 from fitgym.mutants.operators import COMPARISONS, SIGNS, is_no_number
 from fitgym.mutants.outcomes import either, outcomes
+from fitgym.mutants.pattern_uses import PatternUses
 from fitgym.mutants.scopes import Locals
 from fitgym.mutants.text import Text, span_of
 from fitgym.subject.code.syntax import constant_truth
@@ -51,16 +52,18 @@ class ExpressionChanges:
 
     Args:
         text: the source of the module.
+        patterns: the regular expressions that it uses.
 
     Attributes:
         found: in the order of the walk.
         at_import: the number of changes left out because they would change code that runs at import.
     """
 
-    def __init__(self, text: Text) -> None:
+    def __init__(self, text: Text, patterns: PatternUses) -> None:
         self.found: list[Change] = []
         self.at_import = 0
         self._text = text
+        self._patterns = patterns
         self._function = ""
         self._first_line = 1
         self._prefix = ""
@@ -403,6 +406,11 @@ class ExpressionChanges:
         outer, self._silent = self._silent, self._silent or name in _MESSAGE_METHODS
         for rank, text in enumerate(of_call(node, self._text, silent=self._silent)):
             self._add("call", span_of(node), span_of(node), self._text.at(span_of(node)), text, text, "line", [], rank)
+        for rank, (part, text) in enumerate(self._patterns.of_call(node)):
+            span = span_of(part)
+            self._add(
+                "constant", span, span, self._text.at(span), text, self._text.spaced(span, text), "line", [], rank
+            )
         for argument in node.args:
             if name in _TAKING_ALTERNATIVES:
                 self._alternatives(argument)

@@ -10,7 +10,7 @@ first test. Further changes are left out because no test can distinguish them fr
     invalid            changes that do not compile; statements whose `yield` makes a function a generator
     duplicate          one more on the left of a comparison with a literal is one less on the right
 
-Mutants of patterns (`case`) are left out, too.
+Mutants of the patterns of `case` are left out, too.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 from fitgym.mutants.change import Change
 from fitgym.mutants.changes import Changes
 from fitgym.mutants.mutant import PRECEDENCE, Mutant, Operator
+from fitgym.mutants.pattern_uses import PatternUses
 from fitgym.mutants.text import Text
 from fitgym.subject.code.syntax import deep_trees, parse
 
@@ -76,7 +77,7 @@ def mutants(
         SyntaxError: the source is not valid Python.
     """
     tree = parse(source)
-    changes = Changes(Text(source))
+    changes = Changes(Text(source), PatternUses(tree))
     with deep_trees():
         changes.module(tree)
     found = [one for one in changes.found if not class_name or one.mutant.function.startswith(f"{class_name}.")]

@@ -391,6 +391,32 @@ def test_statements_are_left_out_where_that_can_be_told(body: str, expected: lis
     assert {one.text for one in found} <= {"pass"}
 
 
+PATTERNS = [
+    ("import re\ndef f(a):\n    return re.match('1*', a)", [("'1*'", "'1+'"), ("'1*'", "''")]),
+    ("import re\nP = '1*'\ndef f(a):\n    return re.match(P, a)", [("P", "'1+'")]),
+    ("import re\nP = '1'\ndef f(a):\n    return re.match(P + '*', a)", [("P + '*'", "'1+'"), ("'*'", "''")]),
+    ("import re\nP = re.compile('1*')\ndef f(a):\n    return P.match(a)", [("P", "re.compile('1+')")]),
+    ("import re\nP = re.compile('1*', re.M)\ndef f(a):\n    return P.sub(a, a)", [("P", "re.compile('(?m)1+')")]),
+    ("from re import compile as c\nP = c('1*')\ndef f(a):\n    return P.split(a)", [("P", "c('1+')")]),
+    (
+        "import re\nclass C:\n    P = re.compile('1*')\n    def f(self, a):\n        return self.P.findall(a)",
+        [("self.P", "re.compile('1+')")],
+    ),
+    ("import re\nP = re.compile('1*')\ndef f(a):\n    return P.strip(a)", []),
+    ("import re\nP = re.compile('1*')\nP = None\ndef f(a):\n    return P.match(a)", []),
+    ("import re\nP = re.compile(b'1*')\ndef f(a):\n    return P.match(a)", []),
+    ("import re\nP = re.compile('1*')\nQ = P.match('1')", []),
+]
+
+
+@pytest.mark.parametrize(("source", "expected"), PATTERNS, ids=[source for source, _ in PATTERNS])
+def test_a_pattern_is_changed_where_a_function_uses_it(source: str, expected: list[tuple[str, str]]) -> None:
+    found = mutants(source)
+    assert [(one.original, one.replacement) for one in found if one.operator == "constant"] == expected
+    for mutant in found:
+        compile(mutated_text(source, mutant), "<mutant>", "exec")
+
+
 def test_only_bodies_of_functions_are_changed_and_the_others_counted() -> None:
     source = "X = 1\n@deco(2)\ndef f(a=0):\n    return a\nclass C:\n    y = 0\ng = lambda a: 1\n"
     found = mutants(source)
