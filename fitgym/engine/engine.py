@@ -337,6 +337,8 @@ class Engine(Workbench):
             self.execute(seeds)
         except OutOfBudget:
             return
+        if not any(map(self._is_about_mutants, state.active)):
+            state.sown = seeds
         kept = set(state.archive.testcases())
         state.factory.set_seeds([testcase for testcase in seeds if testcase in kept])
         self._guidance.close_covered()
@@ -351,19 +353,26 @@ class Engine(Workbench):
             self._guidance.close_covered()
             if self.search.population:
                 living = self.search.living
+                others = self.archived_testcases()
                 try:
                     self._evaluate(living)
-                    if any(self._state.measurements.fitness[name].numbers is not None for name in new):
-                        self.execute(self.archived_testcases())  # finds the mutants that are already killed
+                    if any(map(self._is_about_mutants, new)):
+                        # The archive has the shortest tests of each target, which are seldom the examples of people.
+                        others = tuple(dict.fromkeys((*others, *self._state.sown)))
+                        self.execute(others)  # finds the mutants that are already killed
+                        self._state.sown = ()
                 except OutOfBudget:
                     return False
                 if new:
                     testcases = chain.from_iterable(individual.testcases for individual in living)
-                    self._execution.offer(new, (*self.archived_testcases(), *testcases))
+                    self._execution.offer(new, (*others, *testcases))
                     self._guidance.close_covered()
                 with self._state.stopwatch.time("search"):
                     self.search.refresh(self)
         return True
+
+    def _is_about_mutants(self, name: str) -> bool:
+        return self._state.measurements.fitness[name].numbers is not None
 
     def _evaluate(self, individuals: Sequence[Individual]) -> None:
         self.execute(chain.from_iterable(individual.testcases for individual in individuals))
@@ -406,7 +415,7 @@ class Engine(Workbench):
         """Drop the traces and statements that neither a population nor the archive uses."""
         state = self._state
         individuals = state.living()
-        archived = state.archive.testcases()
+        archived = (*state.archive.testcases(), *state.sown)
         state.measurements.retain(individuals, archived)
         state.confirmed = Lookup((t, None) for t in archived if t in state.confirmed)
         state.table.retain([*(t for individual in individuals for t in individual.testcases), *archived])

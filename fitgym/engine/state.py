@@ -61,6 +61,7 @@ class State:
         grown_at: number of executions when the archive last covered something new.
         private: whether private operations are ever called.
         seeds: test cases from the examples of the package that were not executed yet.
+        sown: those that were executed, kept for the first fitness function about mutants.
         reserved: `Subject.reserve` while these operations are not called yet; empty from then on.
         rng: generator of random numbers.
         population: default size of a population.
@@ -118,6 +119,7 @@ class State:
         self.private = options.private
         self.reserved = self.subject.reserve
         self.seeds: tuple[TestCase, ...] = ()
+        self.sown: tuple[TestCase, ...] = ()
         if options.mined == "use":
             found = seeds(self.subject, rates.max_length)
             self.seeds = tuple(dict.fromkeys(map(self.table.testcase, found.testcases)))

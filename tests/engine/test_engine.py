@@ -14,6 +14,7 @@ from fitgym.errors import ExecutionError, InputError, SubjectError, UnknownName
 from fitgym.evolution.budget import Budget
 from fitgym.execution.executor import Executor
 from fitgym.subject.source import locate
+from fitgym.testcase.expression import Literal
 
 PROGRAMS = Path(__file__).parents[1] / "programs"
 
@@ -338,6 +339,32 @@ def test_weak_mutation_is_measured_where_it_is_usable(executor):
         running.step()
     covered, total = running.coverage()["weak_mutation"]
     assert 0 < covered <= total == len(executor.subject.mutants)
+
+
+def test_examples_of_people_meet_the_mutants_however_late_these_are_asked_for(tmp_path, monkeypatch):
+    path = tmp_path / "sizes.py"
+    path.write_text(
+        "def size(number):\n    return 0 if number < 59049 else 1\n\n\n"
+        + "".join(
+            f'def size_{n}():\n    """Return 1.\n\n    >>> size({n})\n    1\n    >>> size({n + 1})\n    1\n    """\n'
+            for n in range(59049, 59055)
+        )
+    )
+    with Executor(locate(str(path))) as running:
+        kill, tried = running.kill, []
+
+        def spy(trials, expected, table, **options):
+            tried.extend([call.args[0] for call in table.statements(testcase) if call.args] for testcase, _ in trials)
+            return kill(trials, expected, table, **options)
+
+        monkeypatch.setattr(running, "kill", spy)
+        searching = engine(running, late=["strong_mutation"])
+        for _ in range(30):  # one of the examples covers all that the others do
+            searching.step()
+        assert not tried
+        searching.activate(["branch", "strong_mutation"])
+        for number in range(59049, 59055):
+            assert [Literal(str(number)), Literal(str(number + 1))] in tried
 
 
 def test_weak_mutation_out_of_the_blue_is_refused():
