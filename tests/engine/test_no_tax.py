@@ -123,14 +123,14 @@ def test_the_look_ahead_of_the_oracle_executes_for_proposals_only():
 
 @pytest.mark.parametrize("functions", every(3, ["branch+weak_mutation", "branch", "direct_branch+output"]))
 def test_generate_with_a_fixed_agent_records_only_what_it_needs_and_finds_the_same(functions, tmp_path):
-    needs = frozenset().union(*(FITNESS.load(name).needs for name in functions.split("+")))
     env = FitnessSelection(
         ACCOUNT, goal="coverage", actions=(functions,), functions=functions.replace("+", ","), budget="200x"
     )
     try:
         env.settle(0)
         observation, _ = env.reset(seed=0)
-        assert env.engine.probes == needs
+        needed = (*functions.split("+"), *env.goal.kept)
+        assert env.engine.probes == frozenset().union(*(FITNESS.load(name).needs for name in needed))
         assert not observation.any()
     finally:
         env.close()
