@@ -282,6 +282,11 @@ def _minimized(
     kept: list[TestCase] = []
     try:
         kills = mutation.killed([(testcase, None) for testcase in candidates])
+        beginnings = _beginnings(engine, candidates, frozenset().union(*kills))
+        for (testcase, _), killed in zip(beginnings, mutation.killed(beginnings), strict=True):
+            if killed:
+                candidates.append(testcase)
+                kills.append(killed)
         alive: Set[int] = frozenset().union(*kills)
         for number in range(ROUNDS):
             needed = _minimal([killed & alive for killed in kills])
@@ -294,6 +299,25 @@ def _minimized(
     except OutOfBudget:
         return kept or candidates
     return kept
+
+
+def _beginnings(
+    engine: Workbench, testcases: Sequence[TestCase], killed: Set[int]
+) -> list[tuple[TestCase, Sequence[int]]]:
+    """Return parts of test cases that may kill mutants which no test of a whole test case does, with these mutants.
+
+    In the search each result of a test case detects a mutant. A test checks its last statement above all, and only the
+    exception if one ends it.
+    """
+    operations = engine.subject.operations
+    found: dict[TestCase, Sequence[int]] = {}
+    for testcase in testcases:
+        lost = [number for number, impact in engine.trace(testcase).effects if impact == math.inf]
+        lost = [number for number in lost if number not in killed]
+        for end in range(1, len(testcase) if lost else 0):
+            if operations[engine.table[testcase[end - 1]].operation].is_entry_point:
+                found.setdefault(testcase[:end], lost)
+    return list(found.items())
 
 
 def _minimal(kills: Sequence[Set[int]]) -> Set[int]:

@@ -61,6 +61,25 @@ def report(count: int) -> None:
 """
 
 
+COMMANDS = """
+def matches(command):
+    return command.script == "go" or command.script.startswith("go ") and "go -" not in command.script
+
+
+def better(command):
+    parts = command.script.split(" ")
+    parts[0] = "went"
+    return " ".join(parts)
+"""
+
+
+@pytest.mark.parametrize("seed", every(3, [1, 0, 2]))
+def test_a_mutant_that_is_seen_before_an_exception_stays_killed(seed: int, tmp_path: Path) -> None:
+    (tmp_path / "commands.py").write_text(COMMANDS)
+    run = generate(str(tmp_path / "commands.py"), budget="2000x", seed=seed)
+    assert run.record["mutants"]["killed"] == run.record["mutants"]["total"]
+
+
 @pytest.mark.parametrize("dialect", ["pytest", "unittest"])
 def test_what_a_test_prints_and_logs_is_checked(dialect: str, tmp_path: Path) -> None:
     (tmp_path / "spoken.py").write_text(SPOKEN)
