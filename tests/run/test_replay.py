@@ -56,7 +56,7 @@ def test_actions_with_populations_of_their_own_are_replayed_too(tmp_path: Path) 
         "population": 5,
         "generations_per_step": 2,
     }
-    run = fitgym.generate("html", output=tmp_path, **options)
+    run = fitgym.generate("textwrap", output=tmp_path, **options)
     assert "--population 5 --generations-per-step 2 --populations per-action" in run.source
     assert replay(run.record, suite=tmp_path).differences == ()
     assert replay(

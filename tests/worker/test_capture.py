@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import pytest
 
-from fitgym.messages.captured import MAX_PRINTED, Captured, told
+from fitgym.messages.captured import MAX_PRINTED, Captured, facts
 from fitgym.messages.observation import Observation, observe
 from fitgym.testcase.expression import Collection, Literal
 from fitgym.worker.capture import Capture
@@ -105,7 +105,7 @@ def test_what_may_differ_or_is_too_long_is_not_expected(output: Captured, expect
         assert isinstance(expression, Literal)
         return eval(expression.text)
 
-    assert {kind: value(expression) for kind, expression in told(output, "")} == expected
+    assert {kind: value(expression) for kind, expression in facts(output, "")} == expected
 
 
 def test_facts_about_the_output_come_after_all_results() -> None:
@@ -124,8 +124,8 @@ def test_facts_about_the_output_come_after_all_results() -> None:
     ],
 )
 def test_an_output_is_checked_as_the_assertion_would(output: Captured | None, failing: tuple[int, ...]) -> None:
-    facts = ((0, "", "equal", "3"), (1, "", "stdout", repr("hi\n")), (1, "", "logged", ("c", "list", ("'a'",))))
-    checks = Checks(facts, None, -1)
+    wire = ((0, "", "equal", "3"), (1, "", "stdout", repr("hi\n")), (1, "", "logged", ("c", "list", ("'a'",))))
+    checks = Checks(wire, None, -1)
     assert checks.of_output
     assert checks.judge([3], None, output) == ("value" if failing else "", failing)
 
@@ -136,4 +136,4 @@ def test_warnings_are_left_to_pytest() -> None:
             warnings.simplefilter("always")
             sys.stderr.write(warnings.formatwarning("old", UserWarning, "shop.py", 3))
 
-    assert list(told(captured(act), "")) == []
+    assert list(facts(captured(act), "")) == []
