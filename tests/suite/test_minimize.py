@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from fitgym.errors import OutOfBudget
 from fitgym.subject.subject import Operation, Parameter
-from fitgym.subject.types.hints import ANY, Hint
+from fitgym.subject.types.hints import ANY, NONE, Hint
 from fitgym.suite.reduction.dependencies import connected, needed, without, without_orphans
 from fitgym.suite.reduction.minimize import Kills, minimize
 from fitgym.suite.reduction.reduction import Seen
 from fitgym.suite.reduction.simplification import Change, changed, plainer
-from fitgym.testcase.expression import Collection, Literal, Ref
+from fitgym.testcase.expression import Collection, Expression, Literal, Ref
 from fitgym.testcase.statement import Statement, StatementTable, TestCase
 
 # A world without Python: operation k "does" k, and a target is a set of operations that have to happen in this order,
@@ -568,6 +568,14 @@ def test_the_name_of_its_parameter_is_the_plainest_text() -> None:
     (first, *_) = plainer(Statement(1, -1, (argument("abc"),)), ANNOTATED)
     assert first.value == argument("title")
     assert not list(plainer(Statement(1, -1, (argument("title"),)), ANNOTATED))
+
+
+@pytest.mark.parametrize("value", [argument("settings"), argument(3), Ref(0), Collection("list", (Ref(0),))])
+def test_what_the_code_never_reads_becomes_none(value: Expression) -> None:
+    parameter = Parameter("settings", "positional_or_keyword", NONE)
+    operation = Operation(1, "function", "shop", "close", parameters=(parameter,))
+    assert argument(None) in [change.value for change in plainer(Statement(1, -1, (value,)), operation)]
+    assert list(plainer(Statement(1, -1, (argument(None),)), operation)) == []
 
 
 def test_a_call_that_raises_keeps_to_the_annotation_of_a_class() -> None:

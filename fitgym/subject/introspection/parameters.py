@@ -34,6 +34,7 @@ from fitgym.subject.types.declarations import from_annotation, from_default
 from fitgym.subject.types.hints import ANY, ELLIPSIS, NAMESPACES, NONE, PATH, PATH_TEXT, Hint, choices, of_value, union
 from fitgym.subject.types.inspected import inspected
 from fitgym.subject.types.protocols import annotated
+from fitgym.subject.types.unused import unused
 from fitgym.subject.types.usage import Usage
 
 __all__ = ["Parameters"]
@@ -111,6 +112,7 @@ class Parameters:
             optional=self._usage.optional_keys(raw.node) if raw.node is not None else frozenset(),
         )
         looked_at = inspected(raw.node) if raw.node is not None else frozenset()
+        never_read = unused(raw.node) if raw.node is not None else frozenset()
         passed_on = self._forwarded(target, owner, entries)
         doubles = self._usage.doubles(raw.node) if raw.node is not None else {}
         parameters: list[Parameter] = []
@@ -118,6 +120,8 @@ class Parameters:
             if entry.kind is entry.VAR_POSITIONAL and any(one.by_position for one in passed_on):
                 continue  # its items would be values of these parameters too
             hint, declared = sources.hint(entry)
+            if hint == ANY and entry.name in never_read:
+                hint = NONE  # any value does, and None says so to readers
             if entry.kind is entry.VAR_KEYWORD:
                 listed = sources.keywords(entry.name, signature)
                 taken = {parameter.name for parameter in listed}

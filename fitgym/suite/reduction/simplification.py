@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from fitgym.subject.subject import Operation, Parameter
-from fitgym.subject.types.hints import ANY, Hint
+from fitgym.subject.types.hints import ANY, NONE, Hint
 from fitgym.testcase.constants import kind_of_text
 from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, Ref
 from fitgym.testcase.statement import Statement
@@ -70,8 +70,8 @@ def plainer(statement: Statement, operation: Operation | None = None, *, raises:
 
     Keyword arguments and the last positional argument are left out; containers are emptied, halved, or lose one
     element; texts lose a piece; numbers become 0, 1 or rounder; values that do not match their annotation are replaced
-    by simple values that do. A reference to an earlier result is kept, except if the statement `raises`: it may also
-    raise with a simple value of the annotated kind.
+    by simple values that do. A reference to an earlier result is kept, except if the code never reads the parameter,
+    or if the statement `raises`: it may also raise with a simple value of the annotated kind.
     """
     for place, value in arguments(statement):
         parameter = _parameter(operation, place)
@@ -135,7 +135,8 @@ def _known(parameter: Parameter | None) -> tuple[Hint, str]:
         return ANY, ""
     name = parameter.name.strip("_")
     says_something = len(name) > 1 and not parameter.kind.startswith("var_")
-    return parameter.hint if parameter.declared else ANY, repr(name) if says_something else ""
+    certain = parameter.declared or parameter.hint == NONE  # what the code never reads is None
+    return parameter.hint if certain else ANY, repr(name) if says_something else ""
 
 
 def _can_go(statement: Statement, place: int | str, parameter: Parameter | None) -> bool:
@@ -160,7 +161,7 @@ def _kinds(hint: Hint) -> frozenset[str]:
 def _fitting(value: Expression, hint: Hint, raises: bool) -> Iterator[Expression]:
     """Yield simple values that match the hint better."""
     kinds = sorted(_kinds(hint))
-    if kinds and not isinstance(value, Ref) and _kind(value) not in kinds:
+    if kinds and (not isinstance(value, Ref) or hint == NONE) and _kind(value) not in kinds:
         yield from (plain for kind in kinds for plain in _PLAIN[kind])
     elif raises and (refers(value) or isinstance(value, Name | Lambda)):
         yield from (plain for kind in kinds for plain in _PLAIN[kind])
@@ -179,11 +180,10 @@ def _kind(expression: Expression) -> str:
 
 
 def _cost(expression: Expression, hint: Hint = ANY, word: str = "") -> int:
-    if word and isinstance(expression, Literal) and expression.text == word:
-        return _WORD
     kinds = _kinds(hint)
     misfit = _MISFIT if kinds and (kind := _kind(expression)) and kind not in kinds else 0
-    return misfit + _size(expression)
+    named = isinstance(expression, Literal) and bool(word) and expression.text == word
+    return misfit + (_WORD if named else _size(expression))
 
 
 def _size(expression: Expression) -> int:
