@@ -40,7 +40,7 @@ _TOKEN = re.compile(
 )
 _MEMBER = re.compile(r"(\\(?:x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|[0-7]{3}|.)|[^\\])(-(?:\\.|[^\]\\]))?", re.DOTALL)
 _ESCAPES = {
-    **{rf"\{mark}": (mark,) for mark in "."},
+    r"\.": (".",),
     r"\Z": ("$", ""),
     r"\A": ("",),
     r"\b": ("",),
