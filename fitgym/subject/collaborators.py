@@ -10,11 +10,11 @@ import ast
 import io
 import os
 import re
-import tokenize
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
 from fitgym.subject.introspection.attributes import plain_name
+from fitgym.subject.package_files import above, texts
 
 __all__ = ["collaborators"]
 
@@ -90,10 +90,11 @@ def collaborators(module: str, path: str, source: str, loaded: Container[str]) -
     needs = _needs(source)
     if not needs:
         return []
-    root = _root(module, path)
+    root = above(module, path)
     found: dict[_Need, list[tuple[int, int, str]]] = {need: [] for need in needs}
     met: set[_Need] = set()
-    for name, text in _texts(root, package, path):
+    for file_name, text in texts(_files(root, package, path), _MOST_FILES, _MOST_BYTES):
+        name = _name(file_name, root)
         if not any(need.may_be_met_in(text) for need in needs):
             continue
         for cls, members in _classes(text):
@@ -137,40 +138,23 @@ def _is_undeclared(entry: ast.arg) -> bool:
     return entry.annotation is None or ast.unparse(entry.annotation).rpartition(".")[2] == "Any"
 
 
-def _root(module: str, path: str) -> str:
-    """Return the folder of the top-level package."""
-    folder = os.path.dirname(path)
-    for _ in range(module.count(".") - (os.path.basename(path) != "__init__.py")):
-        folder = os.path.dirname(folder)
-    return folder
-
-
-def _texts(root: str, package: str, but: str) -> Iterator[tuple[str, str]]:
-    """Yield the name and the text of each module of a package, in a fixed order, until a limit is reached."""
-    files = read = 0
-    for folder, folders, names in os.walk(root):
+def _files(root: str, package: str, but: str) -> Iterator[str]:
+    """Yield the modules of a package that may define collaborators, in a fixed order."""
+    for folder, folders, names in os.walk(os.path.join(root, package)):
         folders[:] = sorted(name for name in folders if name.isidentifier() and name not in _NOT_SEARCHED)
-        inside = os.path.relpath(folder, root)
-        parts = [package] if inside == os.curdir else [package, *inside.split(os.sep)]
         for name in sorted(names):
             file_name = os.path.join(folder, name)
             stem = name[:-3]
             if not name.endswith(".py") or not stem.isidentifier() or file_name == but:
                 continue
-            if stem.startswith("test_") or stem in ("conftest", "__main__", "setup"):
-                continue
-            files += 1
-            if files > _MOST_FILES:
-                return
-            try:
-                read += os.path.getsize(file_name)
-                if read > _MOST_BYTES:
-                    return
-                with tokenize.open(file_name) as file:
-                    text = file.read()
-            except (OSError, SyntaxError, ValueError):
-                continue
-            yield ".".join(parts if stem == "__init__" else [*parts, stem]), text
+            if not stem.startswith("test_") and stem not in ("conftest", "__main__", "setup"):
+                yield file_name
+
+
+def _name(file_name: str, root: str) -> str:
+    """Return the name of a module."""
+    inside = os.path.relpath(file_name, root).removesuffix(".py").split(os.sep)
+    return ".".join(inside[:-1] if inside[-1] == "__init__" else inside)
 
 
 def _classes(text: str) -> Iterator[tuple[str, frozenset[str]]]:

@@ -13,6 +13,8 @@ import tokenize
 from collections.abc import Container, Iterator
 from dataclasses import dataclass
 
+from fitgym.subject.package_files import above, texts
+
 __all__ = ["Neighbour", "readme", "test_files"]
 
 _CONFTEST = "conftest.py"
@@ -52,7 +54,7 @@ def test_files(module: str, path: str, names: Container[str]) -> Iterator[Neighb
         path: of its file.
         names: the names that the module defines.
     """
-    root, package = _root(module, path)
+    root, package = above(module, path), module.partition(".")[0]
     if package in sys.stdlib_module_names:
         return
     last = module.rpartition(".")[2].strip("_").lower()
@@ -64,19 +66,12 @@ def test_files(module: str, path: str, names: Container[str]) -> Iterator[Neighb
         exact = "_".join(words) == last
         near = home in (os.path.dirname(os.path.dirname(file_name)), os.path.dirname(file_name))
         ranked.append((0 if exact else 1 if last in words else 2, 0 if near else 1, file_name))
-    read = used = 0
-    for rank, _, file_name in sorted(set(ranked))[:_MOST_FILES]:
-        try:
-            read += os.path.getsize(file_name)
-            if read > _MOST_BYTES:
-                return
-            with tokenize.open(file_name) as file:
-                text = file.read()
-        except (OSError, SyntaxError, ValueError):
-            continue
+    used = 0
+    ranks = {file_name: rank for rank, _, file_name in sorted(set(ranked))}
+    for file_name, text in texts(ranks, _MOST_FILES, _MOST_BYTES):
         if _OURS.search(text[:2000]) or not _speaks_of(text, file_name, root, package):
             continue
-        if rank == 2 and not any(word in names for word in set(re.findall(r"[^\W\d]\w{3,}", text))):
+        if ranks[file_name] == 2 and not any(word in names for word in set(re.findall(r"[^\W\d]\w{3,}", text))):
             continue
         used += len(text)
         if used > _MOST_PARSED:
@@ -105,7 +100,7 @@ def _conftests(folder: str, root: str) -> Iterator[tuple[str, str]]:
 
 def readme(module: str, path: str) -> str:
     """Return the README from the installed metadata, else from the file beside the package; "" if there is none."""
-    root, package = _root(module, path)
+    root, package = above(module, path), module.partition(".")[0]
     if package in sys.stdlib_module_names:
         return ""
     beside = [os.path.join(folder, name) for folder in _beside(root) for name in _READMES]
@@ -118,17 +113,6 @@ def readme(module: str, path: str) -> str:
         if re.search(rf"\b{re.escape(package)}\b", text, re.IGNORECASE):
             return text
     return ""
-
-
-def _root(module: str, path: str) -> tuple[str, str]:
-    """Return the folder that contains the top-level package, and the name of that package."""
-    parts = module.split(".")
-    folder = os.path.dirname(path)
-    if os.path.basename(path) != "__init__.py":
-        parts = parts[:-1]
-    for _ in parts:
-        folder = os.path.dirname(folder)
-    return folder, module.partition(".")[0]
 
 
 def _beside(root: str) -> list[str]:
