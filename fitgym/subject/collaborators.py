@@ -52,10 +52,7 @@ class _Need:
             there = sum(attribute in text for attribute in self.attributes)
             if there == len(self.attributes) or (len(self.attributes) >= _LEAST_FOR_MOST and there):
                 return True
-        return (
-            re.search(rf"^class[ \t]+{re.escape(plain_name(self.name))}\b", text, re.IGNORECASE | re.MULTILINE)
-            is not None
-        )
+        return any(plain_name(name) == plain_name(self.name) for name in _CLASS.findall(text))
 
     def met_by(self, name: str, members: Container[str]) -> int:
         """Return how well a class fits: 2 for all attributes or the same name, 1 for most of many, 0 otherwise."""

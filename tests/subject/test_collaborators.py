@@ -57,6 +57,13 @@ def test_a_module_is_found_by_the_class_that_a_parameter_needs(tmp_path: Path, c
     assert collaborators("lexis.parser", str(path), code, ()) == found
 
 
+@pytest.mark.parametrize("name", ["Grid_View", "GridView", "GRIDVIEW"])
+def test_underscores_and_capitals_make_no_other_name(tmp_path: Path, name: str) -> None:
+    code = "def f(grid_view): return grid_view.cells()"
+    path = written(tmp_path, parser=code, view=f"class {name}:\n    def cells(self): return []\n")
+    assert collaborators("lexis.parser", str(path), code, ()) == ["lexis.view"]
+
+
 def test_no_module_is_searched_for_a_class_that_is_loaded(tmp_path: Path) -> None:
     code = "def f(w): return w.text + w.token()"
     path = written(tmp_path, parser=code, other=WALKER)
