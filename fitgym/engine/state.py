@@ -61,7 +61,7 @@ class State:
         grown_at: number of executions when the archive last covered something new.
         private: whether private operations are ever called.
         seeds: test cases from the examples of the package that were not executed yet.
-        sown: those that were executed, kept for the first fitness function about mutants.
+        sown: the seeds that were executed, kept until a fitness function about mutants is active.
         reserved: `Subject.reserve` while these operations are not called yet; empty from then on.
         rng: generator of random numbers.
         population: default size of a population.

@@ -78,8 +78,7 @@ def other_patterns(pattern: str) -> tuple[str, ...]:
     Returns:
         The changed patterns; none for a pattern that does not compile. Of more than `MOST`, an even selection.
     """
-    original = parsed(pattern)
-    if original is None:
+    if parsed(pattern) is None:
         return ()
     known, kept = {_meaning(pattern)}, []
     for other in _changed(pattern):
@@ -135,7 +134,7 @@ def _without_comments(tokens: Sequence[_Token]) -> list[_Token]:
 
 
 def _replacements(tokens: Sequence[_Token], dot_all: bool, any_case: bool) -> Iterator[tuple[int, int, str]]:
-    """Yield changes of single tokens: the start and end of what is replaced, and its replacement."""
+    """Yield changes of single tokens: start and end of the replaced text, and its replacement."""
     for token in tokens:
         others: Sequence[str] = ()
         match token.kind:
@@ -200,7 +199,7 @@ def _sets(text: str, any_case: bool) -> Iterator[str]:
 
 
 def _alternatives(tokens: Sequence[_Token], start: int, end: int) -> Iterator[tuple[int, int, str]]:
-    """Yield changes that leave out one alternative: the start and end of what is left out, and nothing instead."""
+    """Yield changes that remove one alternative: start and end of the removed text, and "" as its replacement."""
     waiting: list[list[tuple[int, int]]] = [[(start, start)]]  # of each open group: its opening and bars
     for token in [*tokens, _Token("close", "", end)]:
         if token.kind == "open":
