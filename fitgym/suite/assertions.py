@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Collection as Container
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from fitgym.messages.observation import CAPTURED, Observation, Observed, agreement
 from fitgym.subject.subject import Operation, Subject
+from fitgym.suite.finished_test import FinishedTest
 from fitgym.suite.kills import Kills, fewest
 from fitgym.suite.messages import MESSAGE, pattern
 from fitgym.suite.names import Description, description, test_names
@@ -17,7 +18,6 @@ from fitgym.testcase.statement import Statement
 
 __all__ = [
     "MAX_ASSERTIONS",
-    "FinishedTest",
     "assertions",
     "candidates",
     "finished_test",
@@ -31,31 +31,6 @@ _ORDERS = frozenset({"__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__"}
 
 MAX_ASSERTIONS = 5
 DRAINED = 100  # elements taken from an iterator at most; a longer one counts as endless
-
-
-@dataclass(frozen=True, slots=True)
-class FinishedTest:
-    """A test as it is exported.
-
-    Attributes:
-        name: of the test function, `test_...`.
-        statements: in order; if `raises` is set, the last one raises.
-        assertions: what is checked after the last statement, sorted by position.
-        raises: the class that `pytest.raises` expects from the last statement, None if it returns.
-        match: regular expression searched for in the exception's message, "" if any message is accepted.
-        finite: positions of the statements whose iterators were seen to end.
-        steady: assertions that already held before the last statement.
-        writes: the test leaves files in the current folder, so it runs in a folder of its own.
-    """
-
-    name: str
-    statements: tuple[Statement, ...]
-    assertions: tuple[Observation, ...] = ()
-    raises: Name | None = None
-    match: str = ""
-    finite: frozenset[int] = frozenset()
-    steady: frozenset[Observation] = frozenset()
-    writes: bool = False
 
 
 def finished_tests(

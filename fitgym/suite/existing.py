@@ -7,7 +7,7 @@ from typing import Any
 
 from fitgym.engine.choices import FITNESS
 from fitgym.engine.workbench import Workbench
-from fitgym.suite.assertions import FinishedTest
+from fitgym.suite.finished_test import FinishedTest
 from fitgym.suite.score import MutationScore
 
 __all__ = ["before_and_after"]

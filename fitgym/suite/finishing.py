@@ -19,8 +19,9 @@ from fitgym.errors import OutOfBudget
 from fitgym.evolution.trials import minimal
 from fitgym.messages.observation import Observation, Observed
 from fitgym.suite.allotment import Allotment
-from fitgym.suite.assertions import FinishedTest, finished_tests, renamed, with_class_facts
+from fitgym.suite.assertions import finished_tests, renamed, with_class_facts
 from fitgym.suite.deadline import Deadline
+from fitgym.suite.finished_test import FinishedTest
 from fitgym.suite.kills import Kills
 from fitgym.suite.mutant_effects import Mutation
 from fitgym.suite.observers import enriched, unknown

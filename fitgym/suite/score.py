@@ -13,8 +13,8 @@ from fitgym.errors import OutOfBudget
 from fitgym.execution.executor import Trial
 from fitgym.messages.effect import Effect, Expectation
 from fitgym.messages.observation import Observation
-from fitgym.suite.assertions import FinishedTest
 from fitgym.suite.deadline import Deadline
+from fitgym.suite.finished_test import FinishedTest
 from fitgym.suite.runs.import_mutants import killed_when_imported
 from fitgym.testcase.expression import Literal
 from fitgym.testcase.statement import TestCase

@@ -26,7 +26,6 @@ from shelf_subject import (
 from fitgym.messages.observation import Observation, Observed, agreement
 from fitgym.suite.assertions import (
     MAX_ASSERTIONS,
-    FinishedTest,
     assertions,
     finished_test,
     finished_tests,
@@ -34,6 +33,7 @@ from fitgym.suite.assertions import (
     weakened,
     with_class_facts,
 )
+from fitgym.suite.finished_test import FinishedTest
 from fitgym.suite.messages import MESSAGE
 from fitgym.testcase.expression import Literal, Name, Ref
 from fitgym.testcase.statement import Statement

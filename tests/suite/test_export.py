@@ -16,7 +16,7 @@ from shelf_subject import GOLDEN, LEN, ROOM, SHELF, SUBJECT, SUITE, SUMMARY, fin
 
 from fitgym.messages.observation import Observation
 from fitgym.subject.subject import Reference, Subject
-from fitgym.suite.assertions import FinishedTest
+from fitgym.suite.finished_test import FinishedTest
 from fitgym.suite.messages import pattern
 from fitgym.suite.text import place
 from fitgym.suite.text.dialects import DIALECTS, Dialect, Unittest

@@ -24,8 +24,8 @@ from shelf_subject import ADD, BOOK, GOLDEN, LEN, SHELF, SUBJECT, SUITE, finishe
 from fitgym.errors import FitgymError
 from fitgym.messages.observation import Observation
 from fitgym.subject.subject import Reference
-from fitgym.suite.assertions import FinishedTest
 from fitgym.suite.deadline import Deadline
+from fitgym.suite.finished_test import FinishedTest
 from fitgym.suite.runs.measure import Measured, class_lines, measure
 from fitgym.suite.runs.rerun import Rerun, Verdict
 from fitgym.suite.runs.stability import Stability, stabilize

@@ -15,7 +15,8 @@ from shelf_subject import GOLDEN
 from fitgym.execution.executor import Executor
 from fitgym.fitness._recorded import recorded_counts
 from fitgym.subject.source import locate
-from fitgym.suite.assertions import FinishedTest, finished_tests
+from fitgym.suite.assertions import finished_tests
+from fitgym.suite.finished_test import FinishedTest
 from fitgym.suite.reduction.minimize import minimize
 from fitgym.suite.runs.measure import measure
 from fitgym.suite.runs.stability import stabilize

@@ -10,7 +10,8 @@ from typing import Any
 from fitgym.messages.observation import NOT_RUN, Observed, observe
 from fitgym.subject.subject import Class, Operation, OperationKind, Parameter, Reference, Subject
 from fitgym.subject.types.hints import ANY, Hint
-from fitgym.suite.assertions import FinishedTest, finished_tests
+from fitgym.suite.assertions import finished_tests
+from fitgym.suite.finished_test import FinishedTest
 from fitgym.suite.text.source import render
 from fitgym.testcase.expression import Collection, Literal, Ref
 from fitgym.testcase.statement import Statement

@@ -22,7 +22,8 @@ from fitgym.project.layout import Project
 from fitgym.sandbox.folder import Folder
 from fitgym.subject.source import locate
 from fitgym.subject.subject import Subject
-from fitgym.suite.assertions import FinishedTest, renamed
+from fitgym.suite.assertions import renamed
+from fitgym.suite.finished_test import FinishedTest
 from fitgym.suite.text.export import file_name, suite_text, write
 from fitgym.suite.text.generated import GENERATED
 

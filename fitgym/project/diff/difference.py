@@ -15,7 +15,8 @@ from fitgym.project.diff.candidates import Candidate, reached
 from fitgym.project.diff.contrast import STOPPED, VALUES, Contrast, contrast
 from fitgym.project.diff.exchange import Exchange, binds
 from fitgym.subject.subject import Reference
-from fitgym.suite.assertions import FinishedTest, finished_test, renamed
+from fitgym.suite.assertions import finished_test, renamed
+from fitgym.suite.finished_test import FinishedTest
 from fitgym.suite.reduction.dependencies import needed, without
 from fitgym.suite.runs.rerun import Rerun
 from fitgym.suite.text.export import suite_text

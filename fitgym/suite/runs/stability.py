@@ -17,8 +17,9 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from fitgym.subject.subject import Reference
-from fitgym.suite.assertions import FinishedTest, weakened
+from fitgym.suite.assertions import weakened
 from fitgym.suite.deadline import Deadline
+from fitgym.suite.finished_test import FinishedTest
 from fitgym.suite.runs.measure import Arc, Measured, arcs_by_test, read_coverage
 from fitgym.suite.runs.rerun import POLL_S, Rerun, Verdict
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from fitgym import __version__
 from fitgym.messages.observation import CAPTURED, Observation
 from fitgym.subject.subject import Reference, Subject
-from fitgym.suite.assertions import FinishedTest
+from fitgym.suite.finished_test import FinishedTest
 from fitgym.suite.text.cleanup import NAMES, undoing
 from fitgym.suite.text.dialects import DIALECTS, WIDTH, Dialect
 from fitgym.suite.text.generated import GENERATED

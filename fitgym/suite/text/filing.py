@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fitgym.suite.assertions import FinishedTest
+from fitgym.suite.finished_test import FinishedTest
 from fitgym.suite.text.export import write
 from fitgym.suite.text.suite_file import DIGITS, FileTest, SuiteFile
 

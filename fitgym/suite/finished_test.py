@@ -1,0 +1,36 @@
+"""Finished tests: what is written to a test file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from fitgym.messages.observation import Observation
+from fitgym.testcase.expression import Name
+from fitgym.testcase.statement import Statement
+
+__all__ = ["FinishedTest"]
+
+
+@dataclass(frozen=True, slots=True)
+class FinishedTest:
+    """A test as it is exported.
+
+    Attributes:
+        name: of the test function, `test_...`.
+        statements: in order; if `raises` is set, the last one raises.
+        assertions: what is checked after the last statement, sorted by position.
+        raises: the class that `pytest.raises` expects from the last statement, None if it returns.
+        match: regular expression searched for in the exception's message, "" if any message is accepted.
+        finite: positions of the statements whose iterators were seen to end.
+        steady: assertions that already held before the last statement.
+        writes: the test leaves files in the current folder, so it runs in a folder of its own.
+    """
+
+    name: str
+    statements: tuple[Statement, ...]
+    assertions: tuple[Observation, ...] = ()
+    raises: Name | None = None
+    match: str = ""
+    finite: frozenset[int] = frozenset()
+    steady: frozenset[Observation] = frozenset()
+    writes: bool = False
