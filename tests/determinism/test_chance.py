@@ -15,8 +15,8 @@ from fitgym.determinism.pids import PIDS
 from fitgym.execution.executor import Executor, Limits
 from fitgym.sandbox.sandbox import same_layout
 from fitgym.subject.source import locate
+from fitgym.suite.text.expressions import expression_source
 from fitgym.suite.text.scope import Scope
-from fitgym.suite.text.source import expression_source
 from fitgym.testcase.expression import Literal
 from fitgym.testcase.statement import Statement, StatementTable
 

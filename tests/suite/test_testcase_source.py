@@ -20,9 +20,10 @@ from subject_by_hand import INT, SOURCE, build, operation_named
 
 from fitgym.subject.subject import Operation, Parameter, Subject
 from fitgym.subject.types.hints import ANY, Hint
+from fitgym.suite.text.expressions import expression_source, literal_source
 from fitgym.suite.text.layout import Bracket, Pair, columns, flat, laid_out
 from fitgym.suite.text.scope import Scope, snake_case
-from fitgym.suite.text.source import expression_source, literal_source, render
+from fitgym.suite.text.source import render
 from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, Ref
 from fitgym.testcase.factory import TestFactory
 from fitgym.testcase.statement import Statement, StatementTable

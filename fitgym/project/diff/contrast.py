@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from fitgym.messages.observation import MAX_FACTS, Observation, Observed
+from fitgym.suite.text.expressions import expression_source
 from fitgym.suite.text.scope import Scope
-from fitgym.suite.text.source import expression_source
 from fitgym.testcase.expression import Collection, Expression, Literal, Ref
 
 __all__ = ["STOPPED", "VALUES", "Contrast", "contrast"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 
 from fitgym.subject.subject import Reference, Subject
+from fitgym.suite.text.expressions import literal_source
 from fitgym.suite.text.layout import Bracket, indented, laid_out
 from fitgym.suite.text.scope import Scope
-from fitgym.suite.text.source import literal_source
 
 __all__ = ["NAMES", "note", "undoing"]
 

@@ -10,9 +10,9 @@ from typing import NamedTuple, Protocol
 from fitgym.errors import InputError
 from fitgym.messages.observation import Observation
 from fitgym.suite.finished_test import FinishedTest
+from fitgym.suite.text.expressions import literal_source
 from fitgym.suite.text.layout import Bracket, Piece, columns, flat, indented, laid_out, prefixed
 from fitgym.suite.text.scope import Scope
-from fitgym.suite.text.source import literal_source
 from fitgym.testcase.expression import Expression, Literal
 
 __all__ = ["DIALECTS", "WIDTH", "Captures", "Dialect", "Pytest", "Unittest", "dialect"]

@@ -21,11 +21,12 @@ from fitgym.subject.subject import Reference, Subject
 from fitgym.suite.finished_test import FinishedTest
 from fitgym.suite.text.cleanup import NAMES, undoing
 from fitgym.suite.text.dialects import DIALECTS, WIDTH, Dialect
+from fitgym.suite.text.expressions import expression_piece, literal_source
 from fitgym.suite.text.generated import GENERATED
 from fitgym.suite.text.layout import Bracket, indented, laid_out
 from fitgym.suite.text.place import import_root, is_configured, is_first_party
 from fitgym.suite.text.scope import Scope
-from fitgym.suite.text.source import Rendered, expression_piece, literal_source, render
+from fitgym.suite.text.source import Rendered, render
 from fitgym.testcase.expression import Literal, refs
 
 __all__ = ["arranged", "export", "file_name", "suite_text", "write"]

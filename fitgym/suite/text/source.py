@@ -11,15 +11,15 @@ from dataclasses import dataclass, field
 
 from fitgym.subject.subject import Operation, Subject
 from fitgym.subject.types.hints import Hint
-from fitgym.suite.text.layout import Bracket, Pair, Piece, assigned, columns, flat, indented, laid_out, prefixed
+from fitgym.suite.text.expressions import PARAMETERS, expression_piece
+from fitgym.suite.text.layout import Bracket, Piece, assigned, columns, flat, indented, laid_out, prefixed
 from fitgym.suite.text.scope import Scope, snake_case
-from fitgym.testcase.constants import kind_of_text
-from fitgym.testcase.expression import Expression, Lambda, Literal, Name, Ref
+from fitgym.testcase.expression import Expression
 from fitgym.testcase.knowledge import first_use
 from fitgym.testcase.statement import Statement
 from fitgym.testcase.subtyping import simple_kind
 
-__all__ = ["Rendered", "expression_piece", "expression_source", "literal_source", "render"]
+__all__ = ["Rendered", "render"]
 
 _DRAINED = "100"  # elements taken from an iterator, as in the worker
 
@@ -100,8 +100,7 @@ _OF_KIND = {
     "mapping": "mapping",
 }
 _DRIVES = {"__aiter__": "aiterate", "__await__": "await", "__enter__": "enter", "__aenter__": "aenter"}
-_PARAMETERS = ("x", "y", "z", "u", "v", "w")
-_LOCAL_NAMES = frozenset((*_PARAMETERS, "args", "element", "entered"))
+_LOCAL_NAMES = frozenset((*PARAMETERS, "args", "element", "entered"))
 """Names that lambdas and small functions inside a test case bind: variables must have other names."""
 
 _SINGLETONS = ("None", "True", "False")
@@ -170,87 +169,6 @@ def render(
     return Rendered(tuple(blocks), dict(writer.names), scope)
 
 
-def expression_source(expression: Expression, names: Mapping[int, str], scope: Scope) -> str:
-    """Return an expression on one line.
-
-    Args:
-        expression: what to write.
-        names: the variables that hold results, by the position of the statement.
-        scope: the names of importable objects; imports that are needed are added to it.
-
-    Raises:
-        KeyError: the expression refers to a statement without a variable.
-    """
-    return flat(_piece(expression, names, scope))
-
-
-def expression_piece(expression: Expression, names: Mapping[int, str], scope: Scope) -> Piece:
-    """Return an expression as a piece that can still be broken into lines, see `expression_source`."""
-    return _piece(expression, names, scope)
-
-
-def literal_source(text: str) -> str:
-    """Return the text of a literal as formatters write it: double quotes unless they need more escapes."""
-    kind = kind_of_text(text)
-    if kind == "complex" and text.startswith("("):
-        value = ast.literal_eval(text)
-        text = f"complex({value.real!r}, {value.imag!r})"
-    if kind not in ("str", "bytes"):
-        return text.replace("e+", "e")
-    prefix = "b" if kind == "bytes" else ""
-    text = repr(ast.literal_eval(text))[len(prefix) :]
-    if text[0] == '"':
-        return prefix + text
-    inner = text[1:-1]
-    if inner.count('"') > inner.count("\\'"):
-        return prefix + text
-    return prefix + '"' + inner.replace("\\'", "'").replace('"', '\\"') + '"'
-
-
-def _piece(expression: Expression, names: Mapping[int, str], scope: Scope, parameters: Sequence[str] = ()) -> Piece:
-    """Return an expression as a piece; `parameters` are those of the enclosing lambda."""
-    if isinstance(expression, Literal):
-        text = literal_source(expression.text)
-        head, bracket, inner = text.partition("(")
-        if head in ("float", "complex") and bracket:
-            return Bracket(head + bracket, tuple(inner[:-1].split(", ")), ")", call=True)
-        return text
-    if isinstance(expression, Ref):
-        return names[expression.position] if expression.position >= 0 else parameters[-1 - expression.position]
-    if isinstance(expression, Name):
-        return scope.text(expression.module, expression.qualname)
-    if isinstance(expression, Lambda):
-        return _lambda(expression, names, scope)
-    items = tuple(_piece(item, names, scope, parameters) for item in expression.items)
-    match expression.kind:
-        case "list":
-            return Bracket("[", items, "]")
-        case "tuple":
-            return Bracket("(", items, ")", single_item_comma=True)
-        case "dict":
-            pairs = zip(items[::2], items[1::2], strict=True)
-            return Bracket("{", tuple(Pair(key, value) for key, value in pairs), "}")
-        case "set":
-            return Bracket("{", items, "}") if items else "set()"
-        case "frozenset":
-            return Bracket("frozenset(", (Bracket("{", items, "}"),), ")", call=True) if items else "frozenset()"
-        case "iter":
-            return Bracket("iter(", (Bracket("[", items, "]"),), ")", call=True)
-
-
-def _lambda(expression: Lambda, names: Mapping[int, str], scope: Scope) -> Piece:
-    if expression.arity < 0:
-        parameters: tuple[str, ...] = ("*args",)
-    else:
-        known = _PARAMETERS[: expression.arity]
-        parameters = (*known, *(f"x{place}" for place in range(len(known), expression.arity)))
-    head = f"lambda {', '.join(parameters)}: " if parameters else "lambda: "
-    body = _piece(expression.body, names, scope, parameters)
-    if isinstance(body, str):
-        return Bracket(f"{head}(", (body,), ")", optional=True)
-    return prefixed(head, body)
-
-
 class _Writer:
     """Writes the statements of one test case, in order."""
 
@@ -288,7 +206,7 @@ class _Writer:
             self.scope.module(_FROM_MODULES[operation.operator][0])
         anything = dict.fromkeys(range(len(self.statements)), "_")
         for argument in (*statement.args, *(value for _, value in statement.kwargs)):
-            _piece(argument, anything, self.scope)
+            expression_piece(argument, anything, self.scope)
 
     # Names of variables
 
@@ -364,7 +282,7 @@ class _Writer:
         return operation.drive or _DRIVES.get(operation.operator) or ("iterate" if statement.iterate else "")
 
     def _piece(self, expression: Expression) -> Piece:
-        return _piece(expression, self.names, self.scope)
+        return expression_piece(expression, self.names, self.scope)
 
     def _call(self, operation: Operation, statement: Statement, args: tuple[Piece, ...]) -> Piece:
         """Return the call or the attribute access; for `with`, `await` and the like only their operand."""
