@@ -20,6 +20,7 @@ __all__ = [
     "MAX_ASSERTIONS",
     "assertions",
     "candidates",
+    "described",
     "finished_test",
     "finished_tests",
     "renamed",
@@ -66,11 +67,12 @@ def finished_tests(
 
 def renamed(tests: Sequence[FinishedTest], subject: Subject) -> list[FinishedTest]:
     """Return the tests with new, unique names that describe their current content."""
-    names = test_names([_described(test, subject) for test in tests])
+    names = test_names([described(test, subject) for test in tests])
     return [replace(test, name=name) for test, name in zip(tests, names, strict=True)]
 
 
-def _described(test: FinishedTest, subject: Subject) -> Description:
+def described(test: FinishedTest, subject: Subject) -> Description:
+    """Return the parts of a test's name."""
     return description(subject, test.statements, test.assertions, test.raises, test.steady)
 
 
@@ -100,7 +102,7 @@ def finished_test(
     finite = {position for position in range(len(statements)) if _ended(position, seen)}
     steady = frozenset(fact for fact in chosen if fact in known)
     test = FinishedTest("", tuple(statements), chosen, raises, match, frozenset(finite), steady)
-    return replace(test, name=_described(test, subject).name())
+    return replace(test, name=described(test, subject).name())
 
 
 def assertions(

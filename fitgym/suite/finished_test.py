@@ -5,10 +5,28 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from fitgym.messages.observation import Observation
-from fitgym.testcase.expression import Name
+from fitgym.testcase.expression import Expression, Name
 from fitgym.testcase.statement import Statement
 
-__all__ = ["FinishedTest"]
+__all__ = ["Cases", "FinishedTest"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cases:
+    """The data of a test that runs several times.
+
+    In the statements and assertions of the test, `Ref(n + i)` stands for parameter `i`, where `n` is the number of its
+    statements.
+
+    Attributes:
+        parameters: suggested names; they may be equal, and names that the file already uses are changed.
+        rows: the value of each parameter, one row for each time.
+        names: of the tests that the rows come from.
+    """
+
+    parameters: tuple[str, ...] = ()
+    rows: tuple[tuple[Expression, ...], ...] = ()
+    names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +42,7 @@ class FinishedTest:
         finite: positions of the statements whose iterators were seen to end.
         steady: assertions that already held before the last statement.
         writes: the test leaves files in the current folder, so it runs in a folder of its own.
+        cases: data of a test that runs several times; without rows it runs once.
     """
 
     name: str
@@ -34,3 +53,4 @@ class FinishedTest:
     finite: frozenset[int] = frozenset()
     steady: frozenset[Observation] = frozenset()
     writes: bool = False
+    cases: Cases = Cases()

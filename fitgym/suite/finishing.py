@@ -20,6 +20,7 @@ from fitgym.evolution.trials import minimal
 from fitgym.messages.observation import Observation, Observed
 from fitgym.suite.allotment import Allotment
 from fitgym.suite.assertions import finished_tests, renamed, with_class_facts
+from fitgym.suite.cases import joined_if_passing
 from fitgym.suite.deadline import Deadline
 from fitgym.suite.finished_test import FinishedTest
 from fitgym.suite.kills import Kills
@@ -69,7 +70,7 @@ class Finished:
     """A finished suite.
 
     Attributes:
-        tests: as exported, in the order of the file.
+        tests: in the order of the file; similar ones may be cases of one test there.
         source: text of the file, "" if no test is left.
         path: the file, None if there is none.
         coverage: number of targets covered by the exported tests and number of known targets, for each fitness function
@@ -182,8 +183,13 @@ def finish(
     testcases = [engine.table.testcase(test.statements) for test in stable.tests]
     engine.execute(testcases)
     source = render(stable.tests) if stable.tests else ""
+    joined = stable.tests
+    if dialect.tabular:
+        taken = frozenset() if filing is None else filing.names
+        joined = joined_if_passing(stable.tests, engine.subject, render, taken=taken, deadline=checking)
+    written = render(joined, filing is not None and filing.headed) if joined else ""
     if filing is not None:
-        filing.write(render(stable.tests, filing.headed) if stable.tests else "")
+        filing.write(written)
     # Measure the final file.
     started = time.monotonic()
     report("running mutants")
@@ -195,11 +201,13 @@ def finish(
     if score is not None and not score.complete:
         unfinished.append("running mutants: stopped by the clock, the mutants that are left count as survivors")
     coverage = engine.coverage_of(testcases)
-    if score is not None:  # minimising ran only some of the mutants
+    if score is not None:
+        score = score.renamed({name: test.name for test in joined for name in test.cases.names})
+        # Minimising ran only some of the mutants.
         coverage[score.fitness] = (len(score.killed), score.total)
     return Finished(
         stable.tests,
-        source,
+        written,
         filing.path if filing is not None and (source or filing.standing) else None,
         coverage,
         tuple(engine.raised_by(testcases)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -44,6 +44,10 @@ class MutationScore:
     survivors: tuple[str, ...]
     lines: tuple[int, ...] = ()
     complete: bool = True
+
+    def renamed(self, names: Mapping[str, str]) -> MutationScore:
+        """Return the score with the new names of those tests that have one."""
+        return replace(self, killed=tuple((mutant, names.get(test, test)) for mutant, test in self.killed))
 
     def as_dict(self) -> dict[str, Any]:
         """Return the score for the record: counts, the mutants that each test kills first, and the survivors."""

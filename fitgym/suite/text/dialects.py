@@ -15,7 +15,7 @@ from fitgym.suite.text.layout import Bracket, Piece, columns, flat, indented, la
 from fitgym.suite.text.scope import Scope
 from fitgym.testcase.expression import Expression, Literal
 
-__all__ = ["DIALECTS", "WIDTH", "Captures", "Dialect", "Pytest", "Unittest", "dialect"]
+__all__ = ["DIALECTS", "WIDTH", "Captures", "Dialect", "Pytest", "Table", "Unittest", "dialect"]
 
 WIDTH = 88  # default line length of black and ruff
 
@@ -34,14 +34,28 @@ class Captures(NamedTuple):
     values: Mapping[str, str]
 
 
+class Table(NamedTuple):
+    """The cases of a test as source.
+
+    Attributes:
+        parameters: their names.
+        rows: for each case the values of the parameters; without rows the test runs once.
+    """
+
+    parameters: tuple[str, ...] = ()
+    rows: tuple[tuple[Piece, ...], ...] = ()
+
+
 class Dialect(Protocol):
     """The style of tests for one framework.
 
     Attributes:
+        tabular: whether a test can have several cases.
         body: maximal length of a line of a test's body.
         reserved: names that variables and imports must not use.
     """
 
+    tabular: bool
     body: int
     reserved: frozenset[str]
 
@@ -70,8 +84,15 @@ class Dialect(Protocol):
     def own_folder(self) -> list[str]:
         """Return the lines at the beginning of a test that switch to a temporary folder."""
 
-    def function(self, test: FinishedTest, body: Sequence[str]) -> list[str]:
-        """Return the lines of a test."""
+    def function(self, test: FinishedTest, body: Sequence[str], cases: Table, scope: Scope) -> list[str]:
+        """Return the lines of a test.
+
+        Args:
+            test: what to write.
+            body: the lines of the body.
+            cases: the names of its parameters and their values for each case.
+            scope: of the file.
+        """
 
     def groups(self, groups: Sequence[tuple[str, list[list[str]]]], headed: bool = False) -> list[str]:
         """Return the blocks of the file, to be separated by two blank lines.
@@ -85,12 +106,13 @@ class Dialect(Protocol):
 class Pytest(Dialect):
     """Plain functions, `assert` and `pytest.raises`; with many tests, the tests of each operation get a heading."""
 
+    tabular = True
     body = WIDTH - 4
     reserved = frozenset({"caplog", "capsys", "captured", "monkeypatch", "tmp_path"})
 
     def modules(self, tests: Sequence[FinishedTest]) -> list[str]:
         kinds = {fact.kind for test in tests for fact in test.assertions}
-        needs_pytest = "approx" in kinds or any(test.raises is not None for test in tests)
+        needs_pytest = "approx" in kinds or any(test.raises is not None or test.cases.rows for test in tests)
         return ["pytest"] * needs_pytest + ["math"] * ("nan" in kinds)
 
     def expected(self, test: FinishedTest, scope: Scope) -> list[str]:
@@ -135,16 +157,34 @@ class Pytest(Dialect):
     def own_folder(self) -> list[str]:
         return ["monkeypatch.chdir(tmp_path)"]
 
-    def function(self, test: FinishedTest, body: Sequence[str]) -> list[str]:
+    def function(self, test: FinishedTest, body: Sequence[str], cases: Table, scope: Scope) -> list[str]:
         kinds = {fact.kind for fact in test.assertions}
-        fixtures = (
+        arguments = (
+            *cases.parameters,
             *(("tmp_path", "monkeypatch") if test.writes else ()),
             *(("capsys",) if kinds & {"stdout", "stderr"} else ()),
             *(("caplog",) if "logged" in kinds else ()),
         )
-        if not fixtures:
+        marks = self._parametrized(cases, scope) if cases.rows else []
+        if not arguments:
             return [f"def {test.name}():", *indented(body)]
-        return [*laid_out(Bracket(f"def {test.name}(", fixtures, "):", call=True), WIDTH), *indented(body)]
+        head = laid_out(Bracket(f"def {test.name}(", arguments, "):", call=True), WIDTH)
+        return [*marks, *head, *indented(body)]
+
+    def _parametrized(self, cases: Table, scope: Scope) -> list[str]:
+        """Return the mark with the cases: on one line if they are short values of one parameter, else one per line."""
+        head = f"@{scope.module('pytest')}.mark.parametrize("
+        names = [f'"{name}"' for name in cases.parameters]
+        if len(names) == 1:
+            values = [flat(value) for (value,) in cases.rows]
+            line = f"{head}{names[0]}, [{', '.join(values)}])"
+            if columns(line) <= WIDTH:
+                return [line]
+            first = f"{names[0]},"
+        else:
+            values = [f"({', '.join(map(flat, row))})" for row in cases.rows]
+            first = f"({', '.join(names)}),"
+        return [head, f"    {first}", "    [", *(f"        {value}," for value in values), "    ],", ")"]
 
     def groups(self, groups: Sequence[tuple[str, list[list[str]]]], headed: bool = False) -> list[str]:
         blocks = []
@@ -187,6 +227,7 @@ class Unittest(Dialect):
     floats are compared exactly.
     """
 
+    tabular = False
     body = WIDTH - 8
     reserved = frozenset({"folder", "logs", "self", "stderr", "stdout"})
 
@@ -258,7 +299,7 @@ class Unittest(Dialect):
             "self.enterContext(contextlib.chdir(folder))",
         ]
 
-    def function(self, test: FinishedTest, body: Sequence[str]) -> list[str]:
+    def function(self, test: FinishedTest, body: Sequence[str], cases: Table, scope: Scope) -> list[str]:
         return [f"def {test.name}(self):", *indented(body)]
 
     def groups(self, groups: Sequence[tuple[str, list[list[str]]]], headed: bool = False) -> list[str]:

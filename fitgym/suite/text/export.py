@@ -20,7 +20,7 @@ from fitgym.messages.observation import CAPTURED, Observation
 from fitgym.subject.subject import Reference, Subject
 from fitgym.suite.finished_test import FinishedTest
 from fitgym.suite.text.cleanup import NAMES, undoing
-from fitgym.suite.text.dialects import DIALECTS, WIDTH, Dialect
+from fitgym.suite.text.dialects import DIALECTS, WIDTH, Dialect, Table
 from fitgym.suite.text.expressions import expression_piece, literal_source
 from fitgym.suite.text.generated import GENERATED
 from fitgym.suite.text.layout import Bracket, indented, laid_out
@@ -30,6 +30,9 @@ from fitgym.suite.text.source import Rendered, render
 from fitgym.testcase.expression import Literal, refs
 
 __all__ = ["arranged", "export", "file_name", "suite_text", "write"]
+
+Body = tuple[list[str], Mapping[int, str]]
+"""The lines of a test's body, and the variables by position."""
 
 
 def export(
@@ -209,36 +212,43 @@ def _heading(test: FinishedTest, subject: Subject) -> str:
 
 def _function(test: FinishedTest, subject: Subject, scope: Scope, dialect: Dialect) -> list[str]:
     """Return the lines of one test function: arrange, act, assert, with blank lines between longer parts."""
-    body = _plain_body(test, subject, scope, dialect) or _full_body(test, subject, scope, dialect)
-    return dialect.function(test, _without_double_blanks(body))
+    rows = tuple(tuple(expression_piece(value, {}, scope) for value in row) for row in test.cases.rows)
+    body, names = _plain_body(test, subject, scope, dialect) or _full_body(test, subject, scope, dialect)
+    cases = Table(tuple(names[position] for position in _given(test)), rows)
+    return dialect.function(test, _without_double_blanks(body), cases, scope)
 
 
-def _plain_body(test: FinishedTest, subject: Subject, scope: Scope, dialect: Dialect) -> list[str]:
-    """Return a body that checks the call directly, empty if it needs other checks or does not fit on a line."""
+def _given(test: FinishedTest) -> dict[int, str]:
+    """Return the suggested names of the test's parameters, by the positions that refer to them."""
+    return dict(enumerate(test.cases.parameters, len(test.statements)))
+
+
+def _plain_body(test: FinishedTest, subject: Subject, scope: Scope, dialect: Dialect) -> Body | None:
+    """Return a body that checks the call directly, None if it needs other checks or does not fit on a line."""
     last = len(test.statements) - 1
     if test.raises is not None or [(fact.position, fact.path) for fact in test.assertions] != [(last, "")]:
-        return []
+        return None
     (fact,) = test.assertions
     named = refs(fact.expression)
     if last in named:
-        return []
+        return None
     rendered = _rendered(test, subject, scope, dialect, named, plain=True)
     *arrange, value = [line for block in rendered.blocks for line in block]
     if not _is_complete(rendered.blocks[-1][:-1]):  # the last line is only the end of a longer statement
-        return []
+        return None
     match _kind(value):
         case "comparison":
             if not (condition := _condition(value, fact)):
-                return []
+                return None
             checks = dialect.holds(condition)
         case "value":
             checks = dialect.check(value, fact, expression_piece(fact.expression, rendered.names, scope), scope)
         case _:
-            return []
+            return None
     if len(checks) != 1:
-        return []
+        return None
     arrange = [*(dialect.own_folder() if test.writes else []), *arrange]
-    return [*arrange, *([""] if len(arrange) > 1 else []), *checks]
+    return [*arrange, *([""] if len(arrange) > 1 else []), *checks], rendered.names
 
 
 def _is_complete(lines: Sequence[str]) -> bool:
@@ -250,7 +260,7 @@ def _is_complete(lines: Sequence[str]) -> bool:
     return True
 
 
-def _full_body(test: FinishedTest, subject: Subject, scope: Scope, dialect: Dialect) -> list[str]:
+def _full_body(test: FinishedTest, subject: Subject, scope: Scope, dialect: Dialect) -> Body:
     """Return a body that assigns results to variables and checks these."""
     of_output = [fact for fact in test.assertions if fact.kind in CAPTURED]
     captures = dialect.captures(of_output, scope)
@@ -265,7 +275,7 @@ def _full_body(test: FinishedTest, subject: Subject, scope: Scope, dialect: Dial
     arrange = [*(dialect.own_folder() if test.writes else []), *captures.before, *arrange]
     checks = [*captures.after, *checks]
     gap = [""] if arrange else []
-    return [*arrange, *gap, *act, *(gap if checks else []), *checks]
+    return [*arrange, *gap, *act, *(gap if checks else []), *checks], rendered.names
 
 
 def _rendered(
@@ -280,6 +290,7 @@ def _rendered(
         reserved=dialect.reserved,
         finite=test.finite,
         discarded=range(len(test.statements) - plain),
+        given=_given(test),
         width=width,
     )
 

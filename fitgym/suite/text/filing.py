@@ -67,6 +67,11 @@ class Filing:
         """Whether the existing file has headings."""
         return self.standing is not None and any(test.heading for test in self.standing.tests)
 
+    @property
+    def names(self) -> frozenset[str]:
+        """The names of the existing test functions."""
+        return frozenset() if self.standing is None else frozenset(map(_function, self.standing.tests))
+
     def joining(self, tests: Sequence[FinishedTest], alone: SuiteFile) -> list[FinishedTest]:
         """Return the tests that may join the file, with unique names.
 
@@ -84,7 +89,7 @@ class Filing:
 
     def distinct(self, tests: Sequence[FinishedTest]) -> list[FinishedTest]:
         """Return the tests, with a number appended to names that another test of the file has."""
-        taken = set() if self.standing is None else {_function(test) for test in self.standing.tests}
+        taken = set(self.names)
         found: list[FinishedTest] = []
         for test in tests:
             name, number = test.name, 1

@@ -8,6 +8,7 @@ import keyword
 from collections.abc import Collection as Container
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from fitgym.subject.subject import Operation, Subject
 from fitgym.subject.types.hints import Hint
@@ -138,6 +139,7 @@ def render(
     reserved: Container[str] = (),
     finite: Container[int] = (),
     discarded: Container[int] = (),
+    given: Mapping[int, str] = MappingProxyType({}),
     width: int = 84,
 ) -> Rendered:
     """Return a test case as Python, formatted as by Black and ruff.
@@ -153,10 +155,12 @@ def render(
             elements is taken.
         discarded: positions of statements that are assigned to `_` if they are not calls and have no variable, because
             linters reject expressions without effect.
+        given: suggested names of the parameters of the test, by the positions that refer to them: after all
+            statements.
         width: maximal length of a line: 88, the formatters' default, minus 4 for the body of a function.
     """
     scope = Scope() if scope is None else scope
-    writer = _Writer(statements, subject, scope, reserved, finite, width)
+    writer = _Writer(statements, subject, scope, reserved, finite, given, width)
     needed = {reference for statement in statements for reference in statement.refs}.union(named)
     blocks = []
     for position in range(len(statements)):
@@ -179,6 +183,7 @@ class _Writer:
         scope: Scope,
         reserved: Container[str],
         finite: Container[int],
+        given: Mapping[int, str],
         width: int,
     ) -> None:
         self.statements = statements
@@ -190,9 +195,11 @@ class _Writer:
         self.names: dict[int, str] = {}
         self._used: set[str] = set()
         for position in range(len(statements)):  # register all imports first, so that variables do not shadow them
-            self._register(position)
+            self._register(position, given)
+        for position, name in given.items():
+            self.names[position] = self._free(name.strip("_"), "value", local=())
 
-    def _register(self, position: int) -> None:
+    def _register(self, position: int, given: Container[int]) -> None:
         statement = self.statements[position]
         operation = self.subject.operations[statement.operation]
         if not operation.needs_receiver:
@@ -204,7 +211,7 @@ class _Writer:
             self.scope.module("itertools")
         if operation.operator in _FROM_MODULES:
             self.scope.module(_FROM_MODULES[operation.operator][0])
-        anything = dict.fromkeys(range(len(self.statements)), "_")
+        anything = dict.fromkeys((*range(len(self.statements)), *given), "_")
         for argument in (*statement.args, *(value for _, value in statement.kwargs)):
             expression_piece(argument, anything, self.scope)
 
@@ -214,23 +221,24 @@ class _Writer:
         """Give the result of a statement a variable."""
         self.names[position] = self._free(self._suggestion(position))
 
-    def _free(self, name: str) -> str:
-        if not name.isidentifier() or name in _LOCAL_NAMES or name in _CONFUSABLE:
-            name = "result"
+    def _free(self, name: str, otherwise: str = "result", local: Container[str] = _LOCAL_NAMES) -> str:
+        """Return the name, or a similar one that is free, or `otherwise`; `local` are the names of inner functions."""
+        if not name.isidentifier() or name in local or name in _CONFUSABLE:
+            name = otherwise
         if keyword.iskeyword(name) or hasattr(builtins, name):
             name += "_"
         if self.scope.taken(name) and "_" in name.strip("_"):  # for example a class with a lower-case name
             first = name.partition("_")[0]
-            name = first if len(first) > 2 and not self._is_taken(first) else name
+            name = first if len(first) > 2 and not self._is_taken(first, local) else name
         candidate, number = name, 2
-        while self._is_taken(candidate):
+        while self._is_taken(candidate, local):
             candidate = f"{name.rstrip('_')}_{number}"
             number += 1
         self._used.add(candidate)
         return candidate
 
-    def _is_taken(self, name: str) -> bool:
-        return name in self._used or name in self.reserved or name in _LOCAL_NAMES or self.scope.taken(name)
+    def _is_taken(self, name: str, local: Container[str]) -> bool:
+        return name in self._used or name in self.reserved or name in local or self.scope.taken(name)
 
     def _suggestion(self, position: int) -> str:
         statement = self.statements[position]
