@@ -87,6 +87,7 @@ class Observation:
             "truth"       `v` or `not v`, for the result of a comparison; never observed as a fact
             "message"     `re.search(e, str(v))` for the exception v that ended the test case; never observed as a fact
             "stdout", "stderr", "logged"  `v == e` for the output v of the test case; `position` is its number of statements
+            "warned"      the last statement gives a warning with the class and the text of `e`; `position` as for output
         expression: the expected value; a `Ref` is the result of another statement.
     """
 
@@ -134,7 +135,7 @@ def observe(
             coroutines awaited if the operation says so.
         raised: the exception that ended the test case. The first statement without a result raised it.
         home: name of the module under test. Its names are preferred to re-exports elsewhere.
-        captured: what the test case printed and logged, None if that is not observed.
+        captured: what the test case printed, logged and warned of, None if that is not observed.
     """
     found: list[Observation] = []
     owners: dict[int, int] = {}
@@ -151,7 +152,8 @@ def observe(
         found.extend(describe(value, position, home=home))
         likeness.add(value, position)
     if captured is not None:
-        found += [Observation(len(results), "", kind, expected) for kind, expected in facts(captured, home)]
+        said = [(kind, e) for kind, e in facts(captured, home) if raised is None or kind != "warned"]
+        found += [Observation(len(results), "", kind, expected) for kind, expected in said]
     if raised is None:
         return Observed(tuple(found))
     position = next((i for i, value in enumerate(results) if value is NOT_RUN), len(results))

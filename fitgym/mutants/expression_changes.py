@@ -25,6 +25,7 @@ _FORMS = ("-{}", "{} + 1", "{} - 1")
 _SIGNED, _COUNTED = _FORMS[:1], _FORMS[1:]
 _VARIABLES = 2  # replacements for each use of a variable
 _MESSAGE_METHODS = frozenset({"critical", "debug", "error", "exception", "info", "log", "warn", "warning"})
+_STACKLEVEL = "stacklevel"  # which line a warning names
 _NUMERIC_ARGUMENTS = frozenset({"range", "abs", "round", "divmod"})
 _TAKING_ALTERNATIVES = frozenset({"isinstance", "issubclass", "startswith", "endswith"})
 # Expressions without side effects, which rarely raise.
@@ -416,7 +417,8 @@ class ExpressionChanges:
                 self._alternatives(argument)
             self._value(argument, numeric=isinstance(node.func, ast.Name) and name in _NUMERIC_ARGUMENTS)
         for keyword in node.keywords:
-            self._value(keyword.value)
+            if keyword.arg != _STACKLEVEL:
+                self._value(keyword.value)
         self._silent = outer
 
     def _alternatives(self, node: ast.expr) -> None:

@@ -54,3 +54,8 @@ class FinishedTest:
     steady: frozenset[Observation] = frozenset()
     writes: bool = False
     cases: Cases = Cases()
+
+    @property
+    def warning(self) -> Observation | None:
+        """The assertion that the last statement gives a warning, None if there is none."""
+        return next((fact for fact in self.assertions if fact.kind == "warned"), None)

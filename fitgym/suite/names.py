@@ -449,7 +449,9 @@ def _outcome_words(
 
 
 def _output_words(fact: Observation) -> str:
-    """Return words for what a test printed or logged."""
+    """Return words for what a test printed, logged or warned of."""
+    if fact.kind == "warned":
+        return "warns"
     if fact.kind == "logged" or not isinstance(fact.expression, Literal):
         return "logs"
     words = _text_words(str(ast.literal_eval(fact.expression.text)).strip("\n"))

@@ -1,10 +1,12 @@
-"""Capture: collects what a test case prints and logs, as the fixtures `capsys` and `caplog` of pytest do."""
+"""Capture: collects what a test case prints, logs and warns of, as `capsys`, `caplog` and `pytest.warns` do."""
 
 from __future__ import annotations
 
 import contextlib
 import io
 import sys
+import warnings
+from collections.abc import Callable
 from typing import Any
 
 from fitgym.messages.captured import Captured
@@ -15,12 +17,15 @@ _MOST = 1 << 16  # bytes of one stream; the rest is dropped
 
 
 class Capture:
-    """Replaces `sys.stdout`, `sys.stderr` and the handlers of the root logger until `end` is called.
+    """Replaces `sys.stdout`, `sys.stderr`, the handlers of the root logger and the warnings until `end` is called.
 
     The subject may close or replace the streams; its own replacements stay.
+
+    Args:
+        position: returns the position of the statement that runs.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, position: Callable[[], int]) -> None:
         self._before: tuple[Any, Any] = (sys.stdout, sys.stderr)
         self._streams = (_Stream(self._before[0]), _Stream(self._before[1]))
         sys.stdout, sys.stderr = self._streams
@@ -28,6 +33,11 @@ class Capture:
         self._logging: Any = sys.modules.get("logging")
         if self._logging is not None:
             self._logging.root.handlers.append(self._handler)
+        self._position = position
+        self._warned: list[tuple[int, type[Warning], str]] = []
+        self._warnings = warnings.catch_warnings(action="always")
+        self._warnings.__enter__()
+        warnings.showwarning = self._note
 
     def end(self) -> Captured:
         """Restore the streams and the logger, and return the output."""
@@ -37,8 +47,23 @@ class Capture:
         if self._logging is not None:
             with contextlib.suppress(ValueError, AttributeError):
                 self._logging.root.handlers.remove(self._handler)
+        self._warnings.__exit__(None, None, None)
+        last = self._position()
+        warned = [(category, text) for position, category, text in self._warned if position == last]
         out, err = (stream.text() for stream in self._streams)
-        return Captured(out, err, self._handler.messages)
+        return Captured(out, err, self._handler.messages, warned)
+
+    def _note(
+        self,
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: Any = None,
+        line: str | None = None,
+    ) -> None:
+        """Keep a warning instead of printing it."""
+        self._warned.append((self._position(), category, str(message)))
 
 
 class _Buffer(io.BytesIO):

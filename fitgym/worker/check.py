@@ -208,6 +208,11 @@ def _message_matches(value: Any, expected: Step, results: Results) -> bool:
     return re.search(expected(results), str(value)) is not None
 
 
+def _warned(value: Any, expected: Step, results: Results) -> bool:
+    category, text = expected(results)
+    return any(issubclass(found, category) and text in ("", said) for found, said in value)
+
+
 _FORMS: dict[str, Callable[[Any, Step, Results], bool]] = {
     "equal": _equal,
     "is": _same,
@@ -221,6 +226,7 @@ _FORMS: dict[str, Callable[[Any, Step, Results], bool]] = {
     "is not": _is_not,
     "message": _message_matches,
     **dict.fromkeys(CAPTURED, _equal),
+    "warned": _warned,
 }
 _OTHER = ("message", *CAPTURED)
 """The kinds of facts that are not about a result."""

@@ -292,7 +292,7 @@ class Runner:
         cells[3] = index
         cells[0] += 1
         cells[1] = index
-        capture = None if mode in ("run", "check") else Capture()
+        capture = None if mode in ("run", "check") else Capture(lambda: cells[2])
         try:
             outcome = self.program.run(testcase, needs)
             if mode == "check":
@@ -412,7 +412,7 @@ class Runner:
         recorder.begin()
         kill, difference = "", 0.0
         failing: tuple[int, ...] = ()
-        capture = Capture() if checks.of_output else None
+        capture = Capture(lambda: cells[2]) if checks.of_output else None
         mutant.do()
         try:
             cells[2] = 0

@@ -129,6 +129,7 @@ CONSTANTS = [
     ("raise ValueError(5)", ["0", "6", "4", "1", "-1"]),
     ("assert a, 'text'", []),
     ("log.warning('text %s', 3)", ["0", "4", "2", "1", "-1"]),
+    ("warnings.warn('text', stacklevel=2)", []),
     ("while True: f()", []),
     ("x: 'int' = a", []),
     ("'a remark'; return a", []),

@@ -98,6 +98,40 @@ def test_what_a_test_prints_and_logs_is_checked(dialect: str, tmp_path: Path) ->
     assert done.returncode == 0
 
 
+LOUD = """
+import warnings
+
+
+def size(items: list[int]) -> int:
+    warnings.warn("size is old, call len", DeprecationWarning, stacklevel=2)
+    return len(items)
+
+
+def volume(level: int) -> int:
+    if level > 11:
+        warnings.warn(f"{level} is too loud")
+    return min(level, 11)
+"""
+
+
+@pytest.mark.parametrize("dialect", ["pytest", "unittest"])
+def test_a_warning_is_expected_where_it_is_given(dialect: str, tmp_path: Path) -> None:
+    (tmp_path / "loud.py").write_text(LOUD)
+    run = generate(str(tmp_path / "loud.py"), budget="500x", output=tmp_path / "tests", format=dialect)
+    assert run.suite_path is not None
+    assert_ruff_accepts(run.suite_path, ["check"])
+    assert_ruff_accepts(run.suite_path, ["format", "--check"])
+    head = "pytest.warns(" if dialect == "pytest" else "self.assertWarnsRegex("
+    assert f"with {head}DeprecationWarning, " in run.source and f"with {head}UserWarning, " in run.source
+    assert 'size is old, call len"):' in run.source and 'is too loud"):' in run.source
+    assert [one for one in run.record["mutants"]["survivors"] if one.startswith("size")] == []
+    runner = ["-Werror", "-m", "pytest", "-q"] if dialect == "pytest" else ["-Werror", "-m", "unittest"]
+    done = subprocess.run(
+        [sys.executable, *runner, run.suite_path.name], cwd=run.suite_path.parent, capture_output=True, timeout=60
+    )
+    assert done.returncode == 0
+
+
 def functions(source: str) -> list[ast.FunctionDef]:
     found = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef))
     return [node for node in found if node.name.startswith("test_")]

@@ -150,6 +150,11 @@ def test_what_comes_back_is_the_outcome(kind: str, path: str, expression: Expres
     assert description(SUBJECT, [Statement(THICKNESS)], [fact]).outcome == expected
 
 
+def test_a_warning_is_the_outcome_if_nothing_is_returned() -> None:
+    warned = Observation(1, "", "warned", Collection("tuple", (Name("builtins", "UserWarning"), Literal("'old'"))))
+    assert description(SUBJECT, [Statement(THICKNESS)], [warned]).outcome == "warns"
+
+
 @pytest.mark.parametrize(
     ("statements", "fact", "expected"),
     [

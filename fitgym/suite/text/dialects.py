@@ -10,10 +10,11 @@ from typing import NamedTuple, Protocol
 from fitgym.errors import InputError
 from fitgym.messages.observation import Observation
 from fitgym.suite.finished_test import FinishedTest
+from fitgym.suite.messages import pattern
 from fitgym.suite.text.expressions import literal_source
 from fitgym.suite.text.layout import Bracket, Piece, columns, flat, indented, laid_out, prefixed
 from fitgym.suite.text.scope import Scope
-from fitgym.testcase.expression import Expression, Literal
+from fitgym.testcase.expression import Collection, Expression, Literal, Name
 
 __all__ = ["DIALECTS", "WIDTH", "Captures", "Dialect", "Pytest", "Table", "Unittest", "dialect"]
 
@@ -65,6 +66,9 @@ class Dialect(Protocol):
     def expected(self, test: FinishedTest, scope: Scope) -> list[str]:
         """Return the head of the block that must raise."""
 
+    def warns(self, fact: Observation, scope: Scope) -> list[str]:
+        """Return the head of the block that must give a warning."""
+
     def check(self, value: str, fact: Observation, expected: Piece, scope: Scope) -> list[str]:
         """Return the lines that check one fact.
 
@@ -112,7 +116,8 @@ class Pytest(Dialect):
 
     def modules(self, tests: Sequence[FinishedTest]) -> list[str]:
         kinds = {fact.kind for test in tests for fact in test.assertions}
-        needs_pytest = "approx" in kinds or any(test.raises is not None or test.cases.rows for test in tests)
+        has_blocks = any(test.raises is not None or test.cases.rows for test in tests)
+        needs_pytest = has_blocks or "approx" in kinds or "warned" in kinds
         return ["pytest"] * needs_pytest + ["math"] * ("nan" in kinds)
 
     def expected(self, test: FinishedTest, scope: Scope) -> list[str]:
@@ -120,6 +125,13 @@ class Pytest(Dialect):
         error = scope.text(test.raises.module, test.raises.qualname)
         match = (f"match={pattern_source(test.match)}",) if test.match else ()
         return laid_out(Bracket(f"with {scope.module('pytest')}.raises(", (error, *match), "):", call=True), self.body)
+
+    def warns(self, fact: Observation, scope: Scope) -> list[str]:
+        category, text = _warning(fact, scope)
+        match = (f"match={pattern_source(text)}",) if text else ()
+        return laid_out(
+            Bracket(f"with {scope.module('pytest')}.warns(", (category, *match), "):", call=True), self.body
+        )
 
     def check(self, value: str, fact: Observation, expected: Piece, scope: Scope) -> list[str]:
         match fact.kind:
@@ -248,6 +260,11 @@ class Unittest(Dialect):
         items = (error, pattern_source(test.match))
         return laid_out(Bracket("with self.assertRaisesRegex(", items, "):", call=True), self.body)
 
+    def warns(self, fact: Observation, scope: Scope) -> list[str]:
+        category, text = _warning(fact, scope)
+        name, items = ("Warns", (category,)) if not text else ("WarnsRegex", (category, pattern_source(text)))
+        return laid_out(Bracket(f"with self.assert{name}(", items, "):", call=True), self.body)
+
     def check(self, value: str, fact: Observation, expected: Piece, scope: Scope) -> list[str]:
         match fact.kind:
             case "nan":
@@ -355,6 +372,14 @@ def _parts(expression: Expression, room: int) -> list[str]:
     if len(lines) < 2 or columns(literal_source(expression.text)) <= room:
         return []
     return [literal_source(repr(line)) for line in lines]
+
+
+def _warning(fact: Observation, scope: Scope) -> tuple[str, str]:
+    """Return the source of the class of an expected warning, and a pattern for its text, "" if any text will do."""
+    assert isinstance(fact.expression, Collection)
+    category, text = fact.expression.items
+    assert isinstance(category, Name) and isinstance(text, Literal)
+    return scope.text(category.module, category.qualname), pattern(ast.literal_eval(text.text))
 
 
 def _is_extreme(expression: Expression) -> bool:

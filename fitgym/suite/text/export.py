@@ -262,16 +262,19 @@ def _is_complete(lines: Sequence[str]) -> bool:
 
 def _full_body(test: FinishedTest, subject: Subject, scope: Scope, dialect: Dialect) -> Body:
     """Return a body that assigns results to variables and checks these."""
-    of_output = [fact for fact in test.assertions if fact.kind in CAPTURED]
+    compared = [fact for fact in test.assertions if fact != test.warning]
+    of_output = [fact for fact in compared if fact.kind in CAPTURED]
     captures = dialect.captures(of_output, scope)
-    named = {fact.position for fact in test.assertions if fact not in of_output}
+    named = {fact.position for fact in compared if fact not in of_output}
     named |= {position for fact in test.assertions for position in refs(fact.expression)}
     rendered = _rendered(test, subject, scope, dialect, named)
     arrange = [line for block in rendered.blocks[:-1] for line in block]
     act = list(rendered.blocks[-1])
     if test.raises is not None:
         act = [*dialect.expected(test, scope), *indented(act)]
-    checks = [line for fact in test.assertions for line in _check(fact, rendered, dialect, captures.values)]
+    if test.warning is not None:
+        act = [*dialect.warns(test.warning, scope), *indented(act)]
+    checks = [line for fact in compared for line in _check(fact, rendered, dialect, captures.values)]
     arrange = [*(dialect.own_folder() if test.writes else []), *captures.before, *arrange]
     checks = [*captures.after, *checks]
     gap = [""] if arrange else []
@@ -281,7 +284,8 @@ def _full_body(test: FinishedTest, subject: Subject, scope: Scope, dialect: Dial
 def _rendered(
     test: FinishedTest, subject: Subject, scope: Scope, dialect: Dialect, named: Collection[int], plain: bool = False
 ) -> Rendered:
-    width = dialect.body - 4 if test.raises is not None else dialect.body
+    is_block = test.raises is not None or test.warning is not None
+    width = dialect.body - 4 if is_block else dialect.body
     return render(
         test.statements,
         subject,
