@@ -158,6 +158,15 @@ OPERATORS = [
     ("__await__", (), "\nasync def wait():\n    return await n\n\nasyncio.run(wait())"),
     ("__matmul__", (Lambda(0, ONE),), "n @ (lambda: 1)"),
     ("__missing__", (ONE,), "n.__missing__(1)"),
+    ("__setattr__", (Literal("'size'"), ONE), "n.size = 1"),
+    ("__setattr__", (Literal("'two words'"), ONE), 'setattr(n, "two words", 1)'),
+    ("__setattr__", (Literal("'class'"), ONE), 'setattr(n, "class", 1)'),
+    ("__setattr__", (Literal("'__own'"), ONE), 'setattr(n, "__own", 1)'),
+    ("__setattr__", (ONE, ONE), "setattr(n, 1, 1)"),
+    ("__setattr__", (), "setattr(n)"),
+    ("__getattr__", (Literal("'size'"),), "n.size"),
+    ("__getattribute__", (Literal("'size'"),), "n.size"),
+    ("__delattr__", (Literal("'size'"),), "del n.size"),
 ]
 
 

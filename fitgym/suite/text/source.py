@@ -72,6 +72,9 @@ _CALLED = {
     "__setattr__": "setattr",
     "__str__": "str",
 }
+_OF_ATTRIBUTES = {"__getattr__": 1, "__getattribute__": 1, "__setattr__": 2, "__delattr__": 1}
+"""Special methods whose first argument names an attribute, with their number of arguments."""
+
 _FROM_MODULES = {
     "__ceil__": ("math", "ceil"),
     "__floor__": ("math", "floor"),
@@ -379,6 +382,8 @@ class _Writer:
             key = self._operand(args[0], "key", lines, len(receiver) + 10, bare=True)
             lines += assigned(f"{receiver}[{key}]", args[1], self.width)
             return [*lines, *([f"{target} = None"] if target else [])]
+        if count == _OF_ATTRIBUTES.get(operator) and (attribute := _attribute(args[0])):
+            return self._of_attribute(operator, f"{receiver}.{attribute}", args[1:], target)
         if operator == "__rdivmod__" and count == 1:
             return self._plain(Bracket("divmod(", (args[0], receiver), ")", call=True), target)
         if operator == "__pow__":
@@ -390,6 +395,13 @@ class _Writer:
             head = f"{self.scope.module(module)}.{function}("
             return self._plain(Bracket(head, (receiver, *args), ")", call=True), target)
         return None
+
+    def _of_attribute(self, operator: str, place: str, value: Sequence[Piece], target: str) -> list[str]:
+        """Return the statement that reads, sets or deletes an attribute."""
+        if operator not in ("__setattr__", "__delattr__"):
+            return self._plain(place, target)
+        lines = assigned(place, value[0], self.width) if value else [f"del {place}"]
+        return [*lines, *([f"{target} = None"] if target else [])]
 
     def _operand(
         self, piece: Piece, name: str, lines: list[str], around: int, *, bare: bool = False, leftmost: bool = False
@@ -403,6 +415,15 @@ class _Writer:
         if not bare and (text.startswith("lambda") or (leftmost and text.startswith("-"))):
             return f"({text})"
         return text
+
+
+def _attribute(name: Piece) -> str:
+    """Return the name of an attribute from its source as a string, "" if it cannot follow a dot.
+
+    Inside a class, names with two leading underscores have another meaning.
+    """
+    plain = name[1:-1] if isinstance(name, str) and name.startswith('"') else ""
+    return plain if plain.isidentifier() and not keyword.iskeyword(plain) and not plain.startswith("__") else ""
 
 
 def _used(line: str) -> str:
