@@ -26,6 +26,7 @@ from fitgym.subject.introspection.callables import (
     unwrapped,
 )
 from fitgym.subject.introspection.codes import Found
+from fitgym.subject.introspection.elsewhere import Elsewhere
 from fitgym.subject.introspection.forwarding import Forwarded, forwarded
 from fitgym.subject.introspection.names import Known, Namespace, Nodes
 from fitgym.subject.introspection.stubs import Signature, Stubs
@@ -60,6 +61,7 @@ class Parameters:
         near = near_attributes(module, nodes)
         far = far_attributes(module, nodes, near)
         self._usage = Usage(tree, Known(module), near, far)
+        self._elsewhere = Elsewhere({**near, **far})
         self._named = namesakes((*near, *far))
 
     def of(
@@ -96,11 +98,7 @@ class Parameters:
         entries = list(signature.parameters.values())
         if bound and entries and entries[0].kind in (entries[0].POSITIONAL_ONLY, entries[0].POSITIONAL_OR_KEYWORD):
             entries = entries[1:]
-        found = asked(target, "__doc__")
-        doc = found if isinstance(found, str) else None
-        if isinstance(target, type):
-            initial = inspect.getattr_static(target, "__init__", None)
-            doc = (doc or "") + "\n\n" + (asked(initial, "__doc__") or "")
+        doc = _docstring(target)
         sources = _Sources(
             space=self._namespace.within(unwrapped(target) if callable(target) else target, owner),
             owner=owner,
@@ -127,7 +125,7 @@ class Parameters:
                 taken = {parameter.name for parameter in listed}
                 parameters += [*listed, *self._received(one for one in passed_on if one.entry.name not in taken)]
             required = entry.default is entry.empty and not entry.kind.name.startswith("VAR_")
-            double = doubles.get(entry.name) if self._elsewhere(hint) else None
+            double = doubles.get(entry.name) if self._is_elsewhere(hint) else None
             parameters.append(
                 Parameter(entry.name, kind_of(entry), hint, required, declared, entry.name in looked_at, double)
             )
@@ -149,21 +147,30 @@ class Parameters:
                 return None
             return tuple(p for p in _spelt_out(stub) if not p.kind.startswith("var_"))
         entries = list(signature.parameters.values())[1 if bound else 0 :]
-        space = self._namespace.within(target, owner)
+        sources = self._sources_of(target, owner, stub)
         found: list[Parameter] = []
         for entry in entries:
-            if entry.kind in (entry.VAR_POSITIONAL, entry.VAR_KEYWORD):
-                continue
-            hint = _declared(entry, space, owner, stub)
-            declared = hint.kind != "any"
-            if not declared and entry.default is not entry.empty:
-                hint = from_default(entry.default)
-            elif not declared and (namesake := self._named.get(plain_name(entry.name))) is not None:
-                hint = union([namesake, ANY])
-            found.append(Parameter(entry.name, kind_of(entry), hint, entry.default is entry.empty, declared))
+            if entry.kind not in (entry.VAR_POSITIONAL, entry.VAR_KEYWORD):
+                hint, declared = sources.hint(entry)
+                found.append(Parameter(entry.name, kind_of(entry), hint, entry.default is entry.empty, declared))
         return (*found, *self._received(self._forwarded(target, owner, entries)))
 
-    def _elsewhere(self, hint: Hint) -> bool:
+    def _sources_of(self, target: Any, owner: type | None, stub: Signature | None = None) -> _Sources:
+        """Return the information about a callable that may be outside the source under test."""
+        code = asked(target, "__code__")
+        ours = isinstance(code, types.CodeType) and asked(target, "__module__") == self.module
+        node = self._nodes.find(code) if ours else None
+        return _Sources(
+            space=self._namespace.within(target, owner),
+            owner=owner,
+            stub=stub,
+            prose=docstrings.types(_docstring(target)),
+            shown={},
+            used=self._usage.demands(node) if node is not None else self._elsewhere.demands(target),
+            named=self._named,
+        )
+
+    def _is_elsewhere(self, hint: Hint) -> bool:
         """The hint has a class of another module, outside the standard library."""
         known = [choice.name for choice in choices(hint) if choice.kind in ("class", "protocol")]
         return any(
@@ -183,19 +190,7 @@ class Parameters:
     def _received(self, passed_on: Iterable[Forwarded]) -> Iterator[Parameter]:
         """Yield forwarded arguments as keyword parameters, with the hints that their receivers give them."""
         for one in passed_on:
-            doc, code = asked(one.receiver, "__doc__"), asked(one.receiver, "__code__")
-            ours = isinstance(code, types.CodeType) and asked(one.receiver, "__module__") == self.module
-            node = self._nodes.find(code) if ours else None
-            sources = _Sources(
-                space=self._namespace.within(one.receiver, one.owner),
-                owner=one.owner,
-                stub=None,
-                prose=docstrings.types(doc if isinstance(doc, str) else None),
-                shown={},
-                used=self._usage.demands(node) if node is not None else {},
-                named=self._named,
-            )
-            hint, declared = sources.hint(one.entry)
+            hint, declared = self._sources_of(one.receiver, one.owner).hint(one.entry)
             yield Parameter(one.entry.name, "keyword_only", hint, one.entry.default is one.entry.empty, declared)
 
     def returned(self, function: Any, owner: type | None) -> Hint:
@@ -312,6 +307,13 @@ def _declared(entry: inspect.Parameter, space: Namespace, owner: type | None, st
     if entry.annotation is not entry.empty:
         hint = from_annotation(entry.annotation, space, owner)
     return stub.hint(entry.name) if hint.kind == "any" and stub is not None else hint
+
+
+def _docstring(target: Any) -> str:
+    """Return the docstring of a callable; of a class also that of its constructor."""
+    initial = inspect.getattr_static(target, "__init__", None) if isinstance(target, type) else None
+    found = (asked(one, "__doc__") for one in (target, initial) if one is not None)
+    return "\n\n".join(one for one in found if isinstance(one, str))
 
 
 def _is_enum(name: str) -> bool:
