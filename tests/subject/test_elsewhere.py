@@ -145,3 +145,68 @@ def test_only_so_many_files_are_read_and_no_long_ones(monkeypatch: pytest.Monkey
         assert Elsewhere({}).demands(shout) == {}
     monkeypatch.setattr(elsewhere, "_MOST_FILES", 0)
     assert Elsewhere({}).demands(shout) == {}
+
+
+PASSING = """
+    import base64
+    import datetime as dt
+    from json import loads
+
+    from bank import accounts
+    from bank.accounts import Account
+
+    def parse(text):
+        return loads(text)
+
+    def day(text):
+        return dt.datetime.strptime(text, "%Y")
+
+    def raw(data):
+        return base64.b64decode(data, validate=True)
+
+    def opened(name, places, **more):
+        return accounts.Account(name, limit=places, **more)
+
+    def savings(percent, who):
+        return accounts.Savings(percent, owner=who)
+
+    def number(value):
+        return Account(int(value))
+
+    def anything(value):
+        return missing(value), accounts.missing(value), value.loads(value)
+"""
+
+
+@pytest.fixture
+def passing(tmp_path: Path) -> Iterator[dict[str, Operation]]:
+    package = tmp_path / "bank"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "accounts.py").write_text(textwrap.dedent(BANK))
+    (package / "passing.py").write_text(textwrap.dedent(PASSING))
+    with Executor(locate(str(package / "passing.py"))) as executor:
+        yield {one.name: one for one in executor.subject.operations if one.kind == "function"}
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "expected"),
+    [
+        ("parse", "text", STR),
+        ("day", "text", STR),
+        ("raw", "data", STR),
+        ("opened", "name", STR),
+        ("opened", "places", Hint("class", "decimal.Decimal")),
+        ("savings", "percent", Hint("class", "builtins.float")),
+        ("savings", "who", STR),
+        ("number", "value", Hint("class", "builtins.int")),
+    ],
+)
+def test_an_argument_has_the_type_of_the_parameter_that_it_is_passed_to(
+    name: str, parameter: str, expected: Hint, passing: dict[str, Operation]
+) -> None:
+    assert expected in hints(passing[name])[parameter]
+
+
+def test_a_name_that_cannot_be_followed_says_nothing(passing: dict[str, Operation]) -> None:
+    assert passing["anything"].parameters[0].hint.kind != "class" or passing["anything"].parameters[0].hint != STR

@@ -40,6 +40,8 @@ from fitgym.subject.types.usage import Usage
 
 __all__ = ["Parameters"]
 
+_MOST_RECEIVERS = 200  # functions of other modules whose parameters are looked up
+
 
 class Parameters:
     """The parameters of the operations of a module and of its helpers.
@@ -60,9 +62,10 @@ class Parameters:
         self._stubs = Stubs()
         near = near_attributes(module, nodes)
         far = far_attributes(module, nodes, near)
-        self._usage = Usage(tree, Known(module), near, far)
         self._elsewhere = Elsewhere({**near, **far})
         self._named = namesakes((*near, *far))
+        self._receivers: dict[str, Sequence[Parameter]] = {}
+        self._usage = Usage(tree, Known(module), near, far, self._receiver)
 
     def of(
         self, raw: Found, qualname: str, owner: type | None = None, bound: bool = False
@@ -154,6 +157,28 @@ class Parameters:
                 hint, declared = sources.hint(entry)
                 found.append(Parameter(entry.name, kind_of(entry), hint, entry.default is entry.empty, declared))
         return (*found, *self._received(self._forwarded(target, owner, entries)))
+
+    def _receiver(self, name: str) -> Sequence[Parameter]:
+        """Return the parameters of a function or class of another module, see `Receivers`."""
+        if name not in self._receivers:
+            self._receivers[name] = self._accepted(name) if len(self._receivers) < _MOST_RECEIVERS else ()
+        return self._receivers[name]
+
+    def _accepted(self, name: str) -> Sequence[Parameter]:
+        owner: Any = None
+        found: Any = self._namespace.module
+        for part in name.split("."):
+            if not isinstance(found, type | types.ModuleType) or part not in vars(found):
+                return ()
+            owner, found = found, vars(found)[part]
+        target = found.__func__ if isinstance(found, staticmethod | classmethod) else found
+        owner = target if isinstance(target, type) else owner if isinstance(owner, type) else None
+        module, qualname = asked(target, "__module__"), asked(target, "__qualname__")
+        if module is None and owner is not None:  # a method in C
+            module = owner.__module__
+        if not isinstance(module, str) or not isinstance(qualname, str) or module in (self.module, "builtins"):
+            return ()
+        return self.foreign(target, module, qualname, owner, bound=isinstance(found, classmethod)) or ()
 
     def _sources_of(self, target: Any, owner: type | None, stub: Signature | None = None) -> _Sources:
         """Return the information about a callable that may be outside the source under test."""

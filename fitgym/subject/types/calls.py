@@ -5,15 +5,19 @@ from __future__ import annotations
 import ast
 import builtins
 from builtins import id
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from fitgym.subject.code.definitions import AnyFunction, Definitions, bound, called_name, is_static, positional
+from fitgym.subject.subject import Parameter
 from fitgym.subject.types.evidence import Evidence, Uses
-from fitgym.subject.types.hints import Hint
+from fitgym.subject.types.hints import ANY, Hint
 from fitgym.subject.types.library import CALLS, HAVING, METHOD_CALLS, MODULE_CALLS, MODULES, PASSED_ON, TYPES
 
-__all__ = ["Caller", "Module", "class_hints", "read_call"]
+__all__ = ["Caller", "Module", "Receivers", "class_hints", "read_call"]
+
+Receivers = Callable[[str], Sequence[Parameter]]
+"""Returns the parameters of a function or class of another module, given the name that the source has for it."""
 
 
 class Module(Protocol):
@@ -22,10 +26,12 @@ class Module(Protocol):
     Attributes:
         known: classes by their name in the source, with their hints.
         used: the values whose attributes or methods were used, in the order of reading.
+        receivers: the functions and classes of other modules.
     """
 
     known: Mapping[str, Hint]
     used: list[Evidence]
+    receivers: Receivers
 
     def evidence(self, node: AnyFunction) -> dict[str, Evidence]:
         """Return the evidence about each parameter of a function of the module."""
@@ -79,6 +85,7 @@ def read_call(caller: Caller, node: ast.Call) -> Evidence:
         if isinstance(function, ast.Name) and function.id in caller.definitions.classes:
             result.made.append(caller.definitions.classes[function.id])
         return result
+    _passed_on(caller, node, arguments, words)
     if isinstance(function, ast.Attribute):
         return _method(caller, node, function, arguments)
     if not isinstance(function, ast.Name):
@@ -175,11 +182,35 @@ def _own(caller: Caller, node: ast.Call, function: ast.expr, arguments: list[Evi
         return False
     evidence = caller.reading.evidence(called)
     names = positional(called)[skip:]
+    for name, argument in _received(node, names, arguments, words):
+        if name in evidence:
+            argument.link(evidence[name])
+    return True
+
+
+def _received(
+    node: ast.Call, names: list[str], arguments: list[Evidence], words: list[Evidence]
+) -> Iterator[tuple[str, Evidence]]:
+    """Yield the evidence about each argument with the parameter that receives it."""
     by_node = dict(zip(map(id, [*node.args, *(w.value for w in node.keywords)]), [*arguments, *words], strict=True))
     for name, argument in bound(node, names):
-        if name in evidence and id(argument) in by_node:
-            by_node[id(argument)].link(evidence[name])
-    return True
+        if id(argument) in by_node:
+            yield name, by_node[id(argument)]
+
+
+def _passed_on(caller: Caller, node: ast.Call, arguments: list[Evidence], words: list[Evidence]) -> None:
+    """Record the types of the parameters of a function of another module for the arguments that it gets."""
+    root = node.func
+    while isinstance(root, ast.Attribute):
+        root = root.value
+    if not isinstance(root, ast.Name) or root.id in caller.names:
+        return
+    parameters = caller.reading.receivers(ast.unparse(node.func))
+    hints = {one.name: one.hint for one in parameters}
+    names = [one.name for one in parameters if one.kind != "keyword_only"]
+    for name, argument in _received(node, names, arguments, words):
+        if (hint := hints.get(name, ANY)).kind not in ("any", "none"):
+            argument.seen.setdefault(hint)
 
 
 def _inherited(caller: Caller, function: ast.Attribute) -> tuple[AnyFunction | None, int]:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 
 from fitgym.subject.code.definitions import AnyFunction, Definitions, called_name, parameter_names, receiver_of
-from fitgym.subject.types.calls import class_hints, read_call
+from fitgym.subject.types.calls import Receivers, class_hints, read_call
 from fitgym.subject.types.evidence import Evidence
 from fitgym.subject.types.hints import Hint
 from fitgym.subject.types.library import FORMATS, TYPES
@@ -31,14 +31,18 @@ class Reading:
     Args:
         definitions: of the module.
         known: names of classes in the source that `isinstance` may refer to, with their hints.
+        receivers: the parameters of functions of other modules.
 
     Attributes:
         used: the values whose attributes or methods were used, in the order of reading.
     """
 
-    def __init__(self, definitions: Definitions, known: Mapping[str, Hint]) -> None:
+    def __init__(
+        self, definitions: Definitions, known: Mapping[str, Hint], receivers: Receivers = lambda _: ()
+    ) -> None:
         self.definitions = definitions
         self.known = known
+        self.receivers = receivers
         self.used: list[Evidence] = []
         self._functions: dict[AnyFunction, dict[str, Evidence]] = {}
         self._fields: dict[ast.ClassDef, dict[str, Evidence]] = {}

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from fitgym.subject.code.definitions import AnyFunction, Definitions, bound, is_static, positional
+from fitgym.subject.types.calls import Receivers
 from fitgym.subject.types.evidence import Evidence
 from fitgym.subject.types.hints import Hint
 from fitgym.subject.types.operands import constant_type
@@ -27,6 +28,7 @@ class Usage:
         known: names of classes in the source that `isinstance` and attributes may refer to, with their hints.
         attributes: for each known class (by the name in its hint), the attributes of its objects.
         far: the same for classes that the module has no name for.
+        receivers: the parameters of functions and classes of other modules, by the names that the source has for them.
     """
 
     def __init__(
@@ -35,12 +37,13 @@ class Usage:
         known: Mapping[str, Hint] = MappingProxyType({}),
         attributes: Mapping[str, frozenset[str]] = MappingProxyType({}),
         far: Mapping[str, frozenset[str]] = MappingProxyType({}),
+        receivers: Receivers = lambda _: (),
     ) -> None:
         self.known = known
         self.attributes = attributes
         self.far = far
         self.definitions = Definitions(tree)
-        self.reading = Reading(self.definitions, known)
+        self.reading = Reading(self.definitions, known, receivers)
         self._sites = self._call_sites(tree)
         self._connect()
 
