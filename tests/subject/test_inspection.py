@@ -295,6 +295,42 @@ def test_where_the_type_of_a_parameter_comes_from(inspected, body, expected):
     assert hint(inspected(body), "f", "x") == expected
 
 
+def shape(hint):
+    """A hint in a few words."""
+    inner = list(map(shape, hint.args))
+    if hint.kind == "record":
+        return "{" + ", ".join(f"{key}: {value}" for key, value in zip(hint.texts, inner, strict=True)) + "}"
+    if hint.kind == "union":
+        return " | ".join(inner)
+    name = hint.name.rpartition(".")[2] or hint.kind
+    return f"{name}[{', '.join(inner)}]" if inner else name
+
+
+@pytest.mark.parametrize(
+    ("annotation", "expected"),
+    [
+        ("dict", "{'name': str, 'size': int | float} | dict[any, any]"),
+        ("Mapping[str, Any]", "{'name': str, 'size': int | float} | mapping[str, any]"),
+        ("dict[str, object]", "{'name': str, 'size': int | float} | dict[str, any]"),
+        ("dict[str, int | str]", "{'name': str, 'size': int | float} | dict[str, int | str]"),
+        ("dict[str, int]", "{'name': int, 'size': int} | dict[str, int]"),
+        ("dict | None", "{'name': str, 'size': int | float} | dict[any, any] | none"),
+        ("dict[int, str]", "dict[int, str]"),
+        ("int", "int"),
+    ],
+)
+def test_a_declared_dictionary_gets_the_keys_that_the_body_reads(inspected, annotation, expected):
+    subject = inspected(
+        f"""
+        from typing import Any, Mapping
+
+        def f(config: {annotation}):
+            return config["name"].upper(), config["size"] + 1
+        """
+    )
+    assert shape(hint(subject, "f", "config")) == expected
+
+
 def test_keys_taken_out_of_keyword_arguments_are_parameters(inspected):
     subject = inspected("def f(**options):\n    return options['name'].upper() + options['tail']")
     parameters = {p.name: (p.kind, p.required, p.hint) for p in only(subject, "f").parameters}

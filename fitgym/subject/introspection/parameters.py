@@ -282,11 +282,22 @@ class _Sources:
         declared = hint.kind != "any"
         if hint.kind == "class" and hint.name in NAMESPACES:
             hint = self._filled(hint, entry.name)
+        hint = self._keyed(hint, entry.name)
         if {PATH, PATH_TEXT} & set(choices(self.used.get(entry.name, ANY))) and _STR in choices(hint):
             hint = union([hint, PATH_TEXT])
         if entry.default is None and hint.kind not in ("any", "none"):
             hint = union([hint, NONE])  # implicit Optional, which type checkers used to assume
         return hint, declared
+
+    def _keyed(self, declared: Hint, name: str) -> Hint:
+        """Return a declared dictionary or mapping with the keys that the body uses, as a first choice."""
+        found: list[Hint] = []
+        for plain in choices(declared):
+            if plain.kind in ("dict", "mapping") and plain.args[:1] in ((_STR,), (ANY,)):
+                used = [one for one in choices(self.used.get(name, ANY)) if one.kind == "record"]
+                found += [one._replace(args=tuple(_closest(plain.args[1], arg) for arg in one.args)) for one in used]
+            found.append(plain)
+        return union(found)
 
     def _filled(self, declared: Hint, name: str) -> Hint:
         """Return a declared holder of attributes with the attributes that the body uses."""
@@ -324,6 +335,11 @@ class _Sources:
 
 
 _STR = Hint("class", "builtins.str")
+
+
+def _closest(declared: Hint, inferred: Hint) -> Hint:
+    """Return the inferred type of a value if there is one and the declared type leaves it open, else the declared one."""
+    return inferred if declared.kind in ("any", "union") and inferred.kind != "any" else declared
 
 
 def _declared(entry: inspect.Parameter, space: Namespace, owner: type | None, stub: Signature | None) -> Hint:
