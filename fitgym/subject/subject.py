@@ -21,6 +21,7 @@ from fitgym.subject.profile import profile
 from fitgym.subject.types.hints import ANY, Hint
 
 __all__ = [
+    "SET_VARIABLE",
     "Branch",
     "Class",
     "Drive",
@@ -52,6 +53,9 @@ OperationKind = Literal[
 Drive = Literal["", "await", "iterate", "aiterate", "enter", "aenter"]
 
 EntryKind = Literal["", "private", "inherited"]
+
+SET_VARIABLE = ("os", "environ.__setitem__")
+"""Module and name of the operation that sets an environment variable."""
 
 SiteKind = Literal[
     "comparison",  # site(a, b): three slots, the smallest distances to a < b, a == b and a > b
@@ -262,6 +266,11 @@ class Operation:
     def is_entry_point(self) -> bool:
         """A test case may be about a call of it: it is under test, or another way into the code under test."""
         return self.under_test or bool(self.entry_kind)
+
+    @property
+    def sets_variable(self) -> bool:
+        """It sets an environment variable: its arguments are the name and the value."""
+        return (self.module, self.name) == SET_VARIABLE
 
     @property
     def shows(self) -> bool:

@@ -27,10 +27,11 @@ class Rates:
         max_attempts: maximum number of insertions tried for a random test case (EvoSuite).
         tested_rate: probability that an inserted call applies an operation under test, at the end (EvoSuite).
         object_rate: probability that an inserted call is one on an object of the test case, at a position after that
-            object (EvoSuite). EvoSuite's remaining 0.1 manipulate the environment. Subjects here have none, so the
-            remaining calls apply an operation under test at a random place.
+            object (EvoSuite). EvoSuite's remaining 0.1 manipulate the environment. Here they set an environment
+            variable if the subject reads one, else they apply an operation under test at a random place.
         setter_rate: probability that an inserted call changes an attribute on which an uncovered condition of a later
-            call depends (`fitgym.evolution.setters`), if there is such a call.
+            call depends (`fitgym.evolution.setters`), if there is such a call; also that it sets an environment variable
+            if the subject reads one.
         delete_rate, change_rate, insert_rate: probability of each of the three mutations (EvoSuite).
         insert_again: probability of each further insertion after the first (EvoSuite).
         optional_rate: probability that a parameter with a default gets an argument.

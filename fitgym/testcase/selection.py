@@ -26,6 +26,7 @@ class Selection:
         self.calls = calls
         self._rates = calls.rates
         self._tested = [operation for operation in calls.subject.operations if operation.is_entry_point]
+        self._environment = [operation for operation in calls.subject.operations if operation.sets_variable]
         self.excluded: frozenset[int] = frozenset()
         self.outside: frozenset[int] = frozenset()
         self.setters: Mapping[int, tuple[tuple[int, ...], ...]] = {}
@@ -74,6 +75,8 @@ class Selection:
             operation, receiver = self._on_object(draft, len(draft), rng)
             if operation is not None and self.calls.append(operation, draft, rng, receiver=receiver) >= 0:
                 return
+        if where >= rates.tested_rate + rates.object_rate and self._environment:
+            self.calls.append(self._environment[0], draft, rng)
         operation = self._tested_operation(draft, rng)
         if operation is not None:
             self.calls.append(operation, draft, rng)
@@ -93,6 +96,11 @@ class Selection:
                 return inserted
         where = rng.random()
         anywhere = self._rates.tested_rate + self._rates.object_rate
+        if self._environment and (where >= anywhere or rng.random() < self._rates.setter_rate):
+            before = int(rng.random() * max(1, end))  # after the last call it would change nothing
+            inserted = self._inserted(statements, before, self._environment[0], -1, rng)
+            if inserted is not None:
+                return inserted
         if self._rates.tested_rate <= where < anywhere:
             operation, receiver = self._on_object(statements, end, rng)
             if operation is not None:

@@ -34,6 +34,7 @@ class Variation:
         self.rates = calls.rates
         self.operations = calls.subject.operations
         self._tested = [operation.is_entry_point for operation in self.operations]
+        self._sets = [operation.sets_variable for operation in self.operations]
         self._changes = [operation.exampled and operation.kind == "function" for operation in self.operations]
 
     # The three mutations
@@ -238,8 +239,8 @@ class Variation:
         """Return the test case without dead statements.
 
         A statement is needed if its operation is under test, if a needed statement uses its result, or if it acts on an
-        object that a needed statement uses later. Functions that only examples use may act on their arguments. Without
-        a statement under test the result is empty.
+        object that a needed statement uses later, or if it sets an environment variable before one. Functions that only
+        examples use may act on their arguments. Without a statement under test the result is empty.
         """
         tested = self._tested
         for statement in statements:
@@ -249,15 +250,18 @@ class Variation:
             return statements
         needed: set[int] = set()
         dead: set[int] = set()
+        is_called = False  # a needed statement follows
         for index in range(len(statements) - 1, -1, -1):
             statement = statements[index]
             if (
                 tested[statement.operation]
                 or index in needed
                 or statement.receiver in needed
+                or (self._sets[statement.operation] and is_called)
                 or (self._changes[statement.operation] and not needed.isdisjoint(statement.refs))
             ):
                 needed.update(statement.refs)
+                is_called = True
             else:
                 dead.add(index)
         if not dead:

@@ -9,7 +9,7 @@ import inspect
 import sys
 import types
 from collections import deque
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,7 @@ from fitgym.subject.introspection.callables import unwrapped
 from fitgym.subject.introspection.catalogue import Catalogue
 from fitgym.subject.introspection.factories import Factories, is_factory_name
 from fitgym.subject.introspection.parameters import Parameters
-from fitgym.subject.introspection.recipes import CONCRETE, RECIPES
+from fitgym.subject.introspection.recipes import CONCRETE, RECIPES, variable_setter
 from fitgym.subject.introspection.special import is_special
 from fitgym.subject.mentions import Mentions
 from fitgym.subject.subject import OperationKind, Parameter
@@ -87,6 +87,12 @@ class Helpers:
                     self._build(name, depth)
             for namespace in _namespaces_in(hint):
                 self._namespace(namespace, depth)
+
+    def add_variables(self, names: Sequence[str]) -> None:
+        """Add the operation that sets these environment variables."""
+        recipe = variable_setter(names)
+        parameters = tuple(Parameter(n, "positional_only", hint, required) for n, hint, required in recipe.parameters)
+        self._helper(recipe.kind, recipe.module, recipe.name, "", parameters, NONE, 0)
 
     def add_mentioned(self, mentioned: Mentions) -> None:
         """Add the operations that examples of the package use and the catalogue lacks.

@@ -23,6 +23,7 @@ from typing import Any
 
 from fitgym.errors import SubjectError
 from fitgym.subject.code.constants import constants
+from fitgym.subject.code.environment import variables
 from fitgym.subject.code.patterns import patterns
 from fitgym.subject.code.syntax import deep_trees, parse
 from fitgym.subject.examples import examples
@@ -184,6 +185,8 @@ class _Inspector:
         """Find operations that build arguments for those under test."""
         helpers = Helpers(self.name.partition(".")[0], self.catalogue, self.parameters)
         helpers.add()
+        if names := variables(self.tree):
+            helpers.add_variables(names)
         helpers.add_mentioned(mentions(examples(self.name, self.reference.path, source)))
 
     def _has_tested(self) -> bool:

@@ -6,14 +6,15 @@ dates reach the subject through its own parameters.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
+from fitgym.subject.subject import SET_VARIABLE
 from fitgym.subject.types.hints import ANY, PATH, PATH_TEXT, Hint, union
 
-__all__ = ["CONCRETE", "RECIPES", "Recipe"]
+__all__ = ["CONCRETE", "RECIPES", "Recipe", "variable_setter"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,12 @@ class Recipe:
     module: str
     name: str
     parameters: tuple[tuple[str, Hint, bool], ...] = ()
+
+
+def variable_setter(names: Sequence[str]) -> Recipe:
+    """Return the operation that sets one of these environment variables."""
+    value = union([_one_of("1", "0", "true", ""), _STR])
+    return Recipe("function", *SET_VARIABLE, (("name", _one_of(*names), True), ("value", value, True)))
 
 
 def _one_of(*values: object) -> Hint:

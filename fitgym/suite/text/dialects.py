@@ -12,7 +12,7 @@ from fitgym.messages.observation import Observation
 from fitgym.suite.finished_test import FinishedTest
 from fitgym.suite.messages import pattern
 from fitgym.suite.text.expressions import literal_source
-from fitgym.suite.text.layout import Bracket, Piece, columns, flat, indented, laid_out, prefixed
+from fitgym.suite.text.layout import Bracket, Pair, Piece, columns, flat, indented, laid_out, prefixed
 from fitgym.suite.text.scope import Scope
 from fitgym.testcase.expression import Collection, Expression, Literal, Name
 
@@ -84,6 +84,9 @@ class Dialect(Protocol):
 
     def captures(self, facts: Sequence[Observation], scope: Scope) -> Captures:
         """Return how a test obtains the parts of its output that these facts are about."""
+
+    def variable(self, name: Piece, value: Piece, scope: Scope) -> Piece:
+        """Return the call that sets an environment variable until the end of the test."""
 
     def own_folder(self) -> list[str]:
         """Return the lines at the beginning of a test that switch to a temporary folder."""
@@ -166,6 +169,9 @@ class Pytest(Dialect):
         values |= {"stdout": "capsys.readouterr().out", "stderr": "capsys.readouterr().err"}
         return Captures(before, [], values)
 
+    def variable(self, name: Piece, value: Piece, scope: Scope) -> Piece:
+        return Bracket("monkeypatch.setenv(", (name, value), ")", call=True)
+
     def own_folder(self) -> list[str]:
         return ["monkeypatch.chdir(tmp_path)"]
 
@@ -173,7 +179,8 @@ class Pytest(Dialect):
         kinds = {fact.kind for fact in test.assertions}
         arguments = (
             *cases.parameters,
-            *(("tmp_path", "monkeypatch") if test.writes else ()),
+            *(("tmp_path",) if test.writes else ()),
+            *(("monkeypatch",) if test.writes or test.variables else ()),
             *(("capsys",) if kinds & {"stdout", "stderr"} else ()),
             *(("caplog",) if "logged" in kinds else ()),
         )
@@ -309,6 +316,11 @@ class Unittest(Dialect):
             before.append('logs = self.enterContext(self.assertLogs(level="WARNING"))')
         values = {"stdout": "stdout.getvalue()", "stderr": "stderr.getvalue()"}
         return Captures(before, [], {**values, "logged": "[record.getMessage() for record in logs.records]"})
+
+    def variable(self, name: Piece, value: Piece, scope: Scope) -> Piece:
+        set_to = Bracket("{", (Pair(name, value),), "}")
+        patch = Bracket(f"{scope.module('unittest.mock')}.patch.dict(", ('"os.environ"', set_to), ")", call=True)
+        return Bracket("self.enterContext(", (patch,), ")", call=True)
 
     def own_folder(self) -> list[str]:
         return [

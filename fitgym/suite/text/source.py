@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import builtins
 import keyword
+from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Collection as Container
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -20,7 +20,7 @@ from fitgym.testcase.knowledge import first_use
 from fitgym.testcase.statement import Statement
 from fitgym.testcase.subtyping import simple_kind
 
-__all__ = ["Rendered", "render"]
+__all__ = ["Rendered", "SetVariable", "render"]
 
 _DRAINED = "100"  # elements taken from an iterator, as in the worker
 
@@ -113,6 +113,10 @@ _CONFUSABLE = ("l", "O", "I")
 """Names that linters reject because they look like numbers."""
 
 
+SetVariable = Callable[[Piece, Piece, Scope], Piece]
+"""Returns the call that sets an environment variable, given its name and its value."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rendered:
     """One test case as Python.
@@ -143,6 +147,7 @@ def render(
     finite: Container[int] = (),
     discarded: Container[int] = (),
     given: Mapping[int, str] = MappingProxyType({}),
+    variable: SetVariable | None = None,
     width: int = 84,
 ) -> Rendered:
     """Return a test case as Python, formatted as by Black and ruff.
@@ -160,10 +165,11 @@ def render(
             linters reject expressions without effect.
         given: suggested names of the parameters of the test, by the positions that refer to them: after all
             statements.
+        variable: writes the call that sets an environment variable; None for an assignment to `os.environ`.
         width: maximal length of a line: 88, the formatters' default, minus 4 for the body of a function.
     """
     scope = Scope() if scope is None else scope
-    writer = _Writer(statements, subject, scope, reserved, finite, given, width)
+    writer = _Writer(statements, subject, scope, reserved, finite, given, variable, width)
     needed = {reference for statement in statements for reference in statement.refs}.union(named)
     blocks = []
     for position in range(len(statements)):
@@ -187,6 +193,7 @@ class _Writer:
         reserved: Container[str],
         finite: Container[int],
         given: Mapping[int, str],
+        variable: SetVariable | None,
         width: int,
     ) -> None:
         self.statements = statements
@@ -194,6 +201,7 @@ class _Writer:
         self.scope = scope
         self.reserved = reserved
         self.finite = finite
+        self.variable = variable
         self.width = width
         self.names: dict[int, str] = {}
         self._used: set[str] = set()
@@ -205,7 +213,9 @@ class _Writer:
     def _register(self, position: int, given: Container[int]) -> None:
         statement = self.statements[position]
         operation = self.subject.operations[statement.operation]
-        if not operation.needs_receiver:
+        if operation.sets_variable:
+            self._set_variable("", "")
+        elif not operation.needs_receiver:
             self.scope.text(operation.module, operation.name)
         drive = self._drive(statement)
         if drive in ("await", "aiterate", "aenter"):
@@ -274,6 +284,8 @@ class _Writer:
         target = self.names.get(position, "")
         drive = self._drive(statement)
         args = [self._piece(argument) for argument in statement.args]
+        if operation.sets_variable and len(args) == 2:
+            return [*self._set_variable(*args), *([f"{target} = None"] if target else [])]
         if operation.kind == "operator" and not drive and not statement.kwargs:
             lines = self._operator(operation.operator, self.names[statement.receiver], args, target)
             if lines is not None:
@@ -287,6 +299,11 @@ class _Writer:
             drained = Bracket("list(", (self._call(operation, statement, tuple(args)),), ")", call=True)
             return self._plain(drained, target)
         return self._driven(drive, self._call(operation, statement, tuple(args)), target)
+
+    def _set_variable(self, name: Piece, value: Piece) -> list[str]:
+        if self.variable is not None:
+            return laid_out(self.variable(name, value, self.scope), self.width)
+        return assigned(f"{self.scope.module('os')}.environ[{flat(name)}]", value, self.width)
 
     def _drive(self, statement: Statement) -> str:
         operation = self.subject.operations[statement.operation]
