@@ -27,7 +27,8 @@ class Feedback:
 
     Attributes:
         returns: observed return type by operation.
-        iterators: operations that returned an iterator although their signature does not say so.
+        iterators: operations that returned an iterator although their signature does not say so. If it declares
+            another type, they do not count: the operation has returned an argument of a wrong type.
     """
 
     def __init__(self) -> None:
@@ -46,7 +47,8 @@ class Feedback:
             self._empty.add((operation.id, cls))
         elif _outlives(cls):
             seen.add(cls)
-        if not drained and operation.id not in self.iterators and _is_iterator(cls):
+        is_new = not drained and operation.id not in self.iterators
+        if is_new and _is_iterator(cls) and _is_allowed(cls, operation.returns):
             self.iterators.append(operation.id)
         if "<locals>" in _QUALNAME(cls):
             return
@@ -101,6 +103,12 @@ def _outlives(cls: type) -> bool:
         found = space.get(part)
         space = _SPACE(found) if isinstance(found, type) else {}
     return found is cls
+
+
+def _is_allowed(cls: type, declared: Hint) -> bool:
+    """The declared type of a result leaves room for an iterator of the class."""
+    name = f"{_MODULE(cls)}.{_QUALNAME(cls)}"
+    return any(one.kind in ("any", "iterable", "iterator") or one.name == name for one in choices(declared))
 
 
 def _is_iterator(cls: type) -> bool:
