@@ -30,6 +30,7 @@ LIMIT_S = 60.0  # for the run that checks the joined tests
 _COMPARED = frozenset({"equal", "is", "approx", "length", "text", "list"})
 """Kinds of facts that compare a value with data."""
 
+_EXPECTED = "expected"
 _ANY = Literal("...")
 """Replaces data where tests are compared."""
 
@@ -108,8 +109,11 @@ def _joined(tests: Sequence[FinishedTest], subject: Subject) -> FinishedTest | N
     size = len(tests[0].statements)
     parameters = {place: Ref(size + number) for number, place in enumerate(varying)}
     test = _with_data(tests[0], [parameters.get(place, value) for place, value in enumerate(rows[0])])
+    names = [suggestions[place] for place in varying]
+    if sum(name.startswith(_EXPECTED) for name in names) == 1:
+        names = [_EXPECTED if name.startswith(_EXPECTED) else name for name in names]
     cases = Cases(
-        tuple(suggestions[place] for place in varying),
+        tuple(names),
         tuple(tuple(row[place] for place in varying) for row in rows),
         tuple(test.name for test in tests),
     )
@@ -118,7 +122,7 @@ def _joined(tests: Sequence[FinishedTest], subject: Subject) -> FinishedTest | N
 
 
 def _data(test: FinishedTest, subject: Subject) -> Iterator[tuple[str, Expression]]:
-    """Yield the data of a test, each with a name: of the parameter that gets it, or of the attribute that has it."""
+    """Yield the data of a test, each with a name: of the parameter that gets it, "expected" or "expected_size"."""
     for statement in test.statements:
         operation = subject.operations[statement.operation]
         places: list[tuple[int | str, Expression]] = [*enumerate(statement.args), *statement.kwargs]
@@ -154,9 +158,9 @@ def _has_data(fact: Observation) -> bool:
 
 
 def _result_name(fact: Observation) -> str:
-    """Return the name of an expected value: the attribute that it is compared with, or "expected"."""
+    """Return the name of an expected value, with the attribute that it is compared with, if there is one."""
     found = re.search(r"\.(\w+)$", fact.path)
-    return found[1] if found else "expected"
+    return f"{_EXPECTED}_{found[1]}" if found else _EXPECTED
 
 
 def _is_data(expression: Expression) -> bool:

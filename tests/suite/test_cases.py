@@ -102,6 +102,26 @@ def test_arguments_of_earlier_calls_are_parameters_as_well() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("paths", "expected"),
+    [
+        (("",), ["expected"]),
+        ((".pence",), ["expected"]),
+        ((".pence", ".size"), ["expected_pence", "expected_size"]),
+        (("", ".size"), ["expected", "expected_size"]),
+    ],
+)
+def test_one_expected_value_is_called_that_and_several_by_their_attributes(
+    paths: tuple[str, ...], expected: list[str]
+) -> None:
+    def test(number: int) -> FinishedTest:
+        facts = tuple(Observation(0, path, "equal", lit(number)) for path in paths)
+        return FinishedTest(f"test_{number}", (Statement(THICKNESS, args=(lit(number),)),), facts)
+
+    (joined,) = tabulated([test(number) for number in range(3)], SUBJECT)
+    assert list(joined.cases.parameters) == ["pages", *expected]
+
+
 def test_a_test_of_an_exception_has_cases_if_the_message_is_the_same() -> None:
     def test(page: int, match: str) -> FinishedTest:
         call = Statement(THICKNESS, args=(lit(page),))
