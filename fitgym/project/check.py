@@ -33,12 +33,14 @@ class Failure:
         name: `test_x` or `TestPrice.test_x`; "" if the file cannot be imported.
         edited: a user wrote or edited it.
         lines: the statement that failed, and pytest's explanation.
+        case: the index of the case that fails, -1 if it is unknown or the test has none.
     """
 
     file: Path
     name: str
     edited: bool
     lines: tuple[str, ...]
+    case: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +93,8 @@ def check(project: Project, files: Sequence[Path], junit: Path | None = None, ch
         suite = suites.get(file)
         test = None if suite is None else _test(suite, name)
         edited = suite is not None and test is not None and test in suite.edited
-        failures.append(
-            Failure(file, name if test is not None else "", edited, _lines(trouble.text or "", test is not None))
-        )
+        lines = _lines(trouble.text or "", test is not None)
+        failures.append(Failure(file, name if test is not None else "", edited, lines, _case(case, test)))
     edited_tests = sum(len(suite.edited) for suite in suites.values() if suite is not None)
     return Check(tuple(files), passed, edited_tests, tuple(failures))
 
@@ -141,6 +142,13 @@ def _place(case: ElementTree.Element, by_name: dict[str, Path]) -> tuple[Path, s
         if not owner and name == dotted:  # it cannot be imported
             return file, ""
     return Path(owner.replace(".", "/") or name), name
+
+
+def _case(case: ElementTree.Element, test: FileTest | None) -> int:
+    """Return the index of the only case of a test with the id in an outcome, -1 if there is none."""
+    name = case.get("name", "").partition("[")[2].removesuffix("]")
+    known = [] if test is None or not name else [number for number, one in enumerate(test.cases) if one == name]
+    return known[0] if len(known) == 1 else -1
 
 
 def _test(suite: SuiteFile, name: str) -> FileTest | None:

@@ -1,14 +1,14 @@
-"""Pruning: remove generated tests that no longer match the code."""
+"""Pruning: remove generated tests and cases that no longer match the code."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fitgym.project.check import Check, Failure
 from fitgym.suite.text.export import write
-from fitgym.suite.text.suite_file import SuiteFile
+from fitgym.suite.text.suite_file import FileTest, SuiteFile
 
 __all__ = ["Pruned", "prune"]
 
@@ -36,7 +36,7 @@ class Pruned:
 def prune(found: Check, obsolete: Iterable[Path] = ()) -> Pruned:
     """Remove failing tests that nobody edited from their files, and clear the hash of the code they were made for.
 
-    A file without remaining tests is deleted, unless it has other code, such as a helper function that a person wrote.
+    Of a test with cases only those that fail are removed, unless all do. A file without remaining tests is deleted, unless it has other code, such as a helper function that a person wrote.
 
     Args:
         found: result of the check of these files.
@@ -57,9 +57,13 @@ def prune(found: Check, obsolete: Iterable[Path] = ()) -> Pruned:
         if broken and (suite.edited or not outgrown):
             left += failures
             continue
-        names = {failure.name for failure in failures}
-        tests = [test for test in suite.own if broken or file in gone or test.name in names]
+        cases = {name: {one.case for one in failures if one.name == name} for name in {one.name for one in failures}}
+        whole = broken or file in gone
+        some = {} if whole else {test.name: cases[test.name] for test in suite.own if _keeps_cases(test, cases)}
+        tests = [test for test in suite.own if whole or (test.name in cases and test.name not in some)]
         rest = replace(suite.without(tests), made_for="")
+        for name, failing in some.items():
+            rest = rest.without_cases(name, failing)
         removed += failures
         if not rest.is_empty:
             write(rest.text, file)
@@ -67,3 +71,9 @@ def prune(found: Check, obsolete: Iterable[Path] = ()) -> Pruned:
             file.unlink()
             deleted.append(file)
     return Pruned(tuple(removed), tuple(deleted), tuple(left))
+
+
+def _keeps_cases(test: FileTest, failing: Mapping[str, Set[int]]) -> bool:
+    """It is known which cases of the test fail, and others pass."""
+    cases = failing.get(test.name, frozenset())
+    return bool(cases) and -1 not in cases and len(cases) < len(test.cases)

@@ -19,6 +19,7 @@ from functools import cached_property
 from pathlib import Path
 
 from fitgym.errors import InputError
+from fitgym.suite.text.case_table import case_ids, without_cases
 from fitgym.suite.text.dialects import WIDTH
 from fitgym.suite.text.generated import GENERATED
 from fitgym.suite.text.layout import Bracket, laid_out
@@ -47,6 +48,7 @@ class FileTest:
         first: its first line, from 1, including decorators and the comments directly above it.
         last: its last line.
         heading: the comment that heads its group of tests, "# Price.times"; "" if there is none.
+        cases: the ids of its cases, see `case_ids`; empty if it runs once.
     """
 
     name: str
@@ -54,6 +56,7 @@ class FileTest:
     first: int
     last: int
     heading: str = ""
+    cases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -184,6 +187,19 @@ class SuiteFile:
         ]
         return replace(self, body=_squeezed(kept))
 
+    def without_cases(self, name: str, cases: Collection[int]) -> SuiteFile:
+        """Return the file without some cases of a test, but not all of them; a generated test counts as generated.
+
+        Args:
+            name: of the test.
+            cases: their indexes.
+        """
+        (old,) = (test for test in self.tests if test.name == name)
+        body = without_cases(self.body, self._node(name), cases)
+        (new,) = (test for test in SuiteFile(body).tests if test.name == name)
+        checksums = tuple(new.checksum if one == old.checksum else one for one in self.checksums)
+        return replace(self, body=body, checksums=checksums)
+
     def with_tests(self, other: SuiteFile) -> SuiteFile:
         """Return this file with the tests, checksums and imports of another one; existing tests are not changed.
 
@@ -219,13 +235,21 @@ class SuiteFile:
     def _tests(self) -> Iterator[FileTest]:
         lines = self.body.split("\n")
         comments = _comments(self.body)
+        for name, node in self._functions():
+            yield _test(node, name, lines, comments)
+
+    def _node(self, name: str) -> _Function:
+        return next(node for found, node in self._functions() if found == name)
+
+    def _functions(self) -> Iterator[tuple[str, _Function]]:
+        """Yield each test function with the name of the test."""
         for node in self._tree.body:
             if isinstance(node, _Function) and node.name.startswith("test"):
-                yield _test(node, node.name, lines, comments)
+                yield node.name, node
             elif isinstance(node, ast.ClassDef):
                 for inner in node.body:
                     if isinstance(inner, _Function) and inner.name.startswith("test"):
-                        yield _test(inner, f"{node.name}.{inner.name}", lines, comments)
+                        yield f"{node.name}.{inner.name}", inner
 
 
 def _is_seal(line: str) -> bool:
@@ -242,7 +266,8 @@ def _test(node: _Function, name: str, lines: Sequence[str], comments: Mapping[in
         before = (line for line in reversed(lines[: first - 1]) if _HEADING.fullmatch(line))
         heading = next(before, "")
     content = ast.dump(node) + "\n".join(said)
-    return FileTest(name, hashlib.sha256(content.encode()).hexdigest()[:DIGITS], first, last, heading)
+    checksum = hashlib.sha256(content.encode()).hexdigest()[:DIGITS]
+    return FileTest(name, checksum, first, last, heading, case_ids(node))
 
 
 def _first_line(node: _Function | ast.ClassDef) -> int:
