@@ -36,7 +36,8 @@ class Pruned:
 def prune(found: Check, obsolete: Iterable[Path] = ()) -> Pruned:
     """Remove failing tests that nobody edited from their files, and clear the hash of the code they were made for.
 
-    Of a test with cases only those that fail are removed, unless all do. A file without remaining tests is deleted, unless it has other code, such as a helper function that a person wrote.
+    Of a test with cases only those that fail are removed, unless all do. A file without remaining tests is deleted,
+    unless it has other code, such as a helper function that a person wrote.
 
     Args:
         found: result of the check of these files.
