@@ -210,3 +210,67 @@ def test_an_argument_has_the_type_of_the_parameter_that_it_is_passed_to(
 
 def test_a_name_that_cannot_be_followed_says_nothing(passing: dict[str, Operation]) -> None:
     assert passing["anything"].parameters[0].hint.kind != "class" or passing["anything"].parameters[0].hint != STR
+
+
+def test_a_class_elsewhere_may_pass_its_keywords_back_to_the_module_under_test(tmp_path: Path) -> None:
+    package = tmp_path / "bank"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "base.py").write_text(
+        textwrap.dedent(
+            """
+            class Base:
+                def __init__(self, name):
+                    self.name = name.upper()
+
+            from bank import derived
+
+            def derive(size, name):
+                return derived.Derived(size, name=name)
+            """
+        )
+    )
+    (package / "derived.py").write_text(
+        textwrap.dedent(
+            """
+            from bank.base import Base
+
+            class Derived(Base):
+                def __init__(self, size, **options):
+                    super().__init__(**options)
+                    self.size = size * 2.5
+            """
+        )
+    )
+    with Executor(locate(str(package / "base.py"))) as executor:
+        (derive,) = (one for one in executor.subject.operations if one.name == "derive")
+    assert hints(derive)["name"] == (STR,)
+
+
+def test_an_object_that_cannot_be_inspected_says_nothing(tmp_path: Path) -> None:
+    (tmp_path / "odd.py").write_text(
+        textwrap.dedent(
+            """
+            import textwrap
+
+            class Odd:
+                __module__ = "elsewhere"
+                __qualname__ = "Odd"
+
+                @property
+                def __signature__(self):
+                    raise SystemError
+
+                def __call__(self, text):
+                    return text
+
+            odd = Odd()
+
+            def use(text):
+                return odd(text)
+            """
+        )
+    )
+    with Executor(locate(str(tmp_path / "odd.py"))) as executor:
+        (use,) = (one for one in executor.subject.operations if one.name == "use")
+    assert [one.name for one in use.parameters] == ["text"]

@@ -7,6 +7,7 @@ the examples in docstrings and the uses in the body.
 from __future__ import annotations
 
 import ast
+import contextlib
 import enum
 import inspect
 import sys
@@ -65,6 +66,7 @@ class Parameters:
         self._elsewhere = Elsewhere({**near, **far})
         self._named = namesakes((*near, *far))
         self._receivers: dict[str, Sequence[Parameter]] = {}
+        self._usage = Usage(ast.Module([], []))  # answers while the next one is built, which asks for receivers
         self._usage = Usage(tree, Known(module), near, far, self._receiver)
 
     def of(
@@ -161,7 +163,10 @@ class Parameters:
     def _receiver(self, name: str) -> Sequence[Parameter]:
         """Return the parameters of a function or class of another module, see `Receivers`."""
         if name not in self._receivers:
-            self._receivers[name] = self._accepted(name) if len(self._receivers) < _MOST_RECEIVERS else ()
+            self._receivers[name] = ()
+            if len(self._receivers) <= _MOST_RECEIVERS:
+                with contextlib.suppress(Exception):  # an object that fails when it is inspected
+                    self._receivers[name] = self._accepted(name)
         return self._receivers[name]
 
     def _accepted(self, name: str) -> Sequence[Parameter]:
