@@ -36,7 +36,7 @@ class Pruned:
 def prune(found: Check, obsolete: Iterable[Path] = ()) -> Pruned:
     """Remove failing tests that nobody edited from their files, and clear the hash of the code they were made for.
 
-    Of a test with cases only those that fail are removed, unless all do. A file without remaining tests is deleted,
+    Of a test with cases, only the failing cases are removed, unless all fail. A file without remaining tests is deleted,
     unless it has other code, such as a helper function that a person wrote.
 
     Args:
