@@ -17,7 +17,7 @@ from fitgym.subject.introspection.callables import unwrapped
 from fitgym.subject.introspection.catalogue import Catalogue
 from fitgym.subject.introspection.factories import Factories, is_factory_name
 from fitgym.subject.introspection.parameters import Parameters
-from fitgym.subject.introspection.recipes import CONCRETE, RECIPES, variable_setter
+from fitgym.subject.introspection.recipes import CONCRETE, RECIPES, Recipe, variable_setter
 from fitgym.subject.introspection.special import is_special
 from fitgym.subject.mentions import Mentions
 from fitgym.subject.subject import OperationKind, Parameter
@@ -90,9 +90,7 @@ class Helpers:
 
     def add_variables(self, names: Sequence[str]) -> None:
         """Add the operation that sets these environment variables."""
-        recipe = variable_setter(names)
-        parameters = tuple(Parameter(n, "positional_only", hint, required) for n, hint, required in recipe.parameters)
-        self._helper(recipe.kind, recipe.module, recipe.name, "", parameters, NONE, 0)
+        self._recipe(variable_setter(names), "", NONE, 0)
 
     def add_mentioned(self, mentioned: Mentions) -> None:
         """Add the operations that examples of the package use and the catalogue lacks.
@@ -192,12 +190,12 @@ class Helpers:
 
     def _recipes(self, name: str, depth: int) -> None:
         for recipe in RECIPES[name]:
-            parameters = tuple(
-                Parameter(n, "positional_only", hint, required) for n, hint, required in recipe.parameters
-            )
             owner = name if recipe.kind != "function" else ""
-            returns = NONE if recipe.kind == "method" else Hint("class", name)
-            self._helper(recipe.kind, recipe.module, recipe.name, owner, parameters, returns, depth)
+            self._recipe(recipe, owner, NONE if recipe.kind == "method" else Hint("class", name), depth)
+
+    def _recipe(self, recipe: Recipe, owner: str, returns: Hint, depth: int) -> None:
+        parameters = tuple(Parameter(n, "positional_only", hint, required) for n, hint, required in recipe.parameters)
+        self._helper(recipe.kind, recipe.module, recipe.name, owner, parameters, returns, depth)
 
     def _constructor_of(self, cls: type, name: str, depth: int) -> None:
         """Add the constructor and the class-method factories of a class that is not under test."""
