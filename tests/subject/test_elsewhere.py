@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 import types
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -63,15 +62,20 @@ TRANSFER = """
 """
 
 
-@pytest.fixture
-def operations(tmp_path: Path) -> Iterator[dict[str, Operation]]:
-    package = tmp_path / "bank"
+def operations_of(folder: Path, kind: str, **modules: str) -> dict[str, Operation]:
+    """The operations of the last of the modules of the package `bank`, by name."""
+    package = folder / "bank"
     package.mkdir()
     (package / "__init__.py").touch()
-    (package / "accounts.py").write_text(textwrap.dedent(BANK))
-    (package / "transfer.py").write_text(textwrap.dedent(TRANSFER))
-    with Executor(locate(str(package / "transfer.py"))) as executor:
-        yield {one.name: one for one in executor.subject.operations if one.kind == "constructor"}
+    for name, source in modules.items():
+        (package / f"{name}.py").write_text(textwrap.dedent(source))
+    with Executor(locate(str(package / f"{name}.py"))) as executor:
+        return {one.name: one for one in executor.subject.operations if one.kind == kind}
+
+
+@pytest.fixture
+def operations(tmp_path: Path) -> dict[str, Operation]:
+    return operations_of(tmp_path, "constructor", accounts=BANK, transfer=TRANSFER)
 
 
 def hints(operation: Operation) -> dict[str, tuple[Hint, ...]]:
@@ -179,14 +183,8 @@ PASSING = """
 
 
 @pytest.fixture
-def passing(tmp_path: Path) -> Iterator[dict[str, Operation]]:
-    package = tmp_path / "bank"
-    package.mkdir()
-    (package / "__init__.py").touch()
-    (package / "accounts.py").write_text(textwrap.dedent(BANK))
-    (package / "passing.py").write_text(textwrap.dedent(PASSING))
-    with Executor(locate(str(package / "passing.py"))) as executor:
-        yield {one.name: one for one in executor.subject.operations if one.kind == "function"}
+def passing(tmp_path: Path) -> dict[str, Operation]:
+    return operations_of(tmp_path, "function", accounts=BANK, passing=PASSING)
 
 
 @pytest.mark.parametrize(
@@ -213,37 +211,25 @@ def test_a_name_that_cannot_be_followed_says_nothing(passing: dict[str, Operatio
 
 
 def test_a_class_elsewhere_may_pass_its_keywords_back_to_the_module_under_test(tmp_path: Path) -> None:
-    package = tmp_path / "bank"
-    package.mkdir()
-    (package / "__init__.py").touch()
-    (package / "base.py").write_text(
-        textwrap.dedent(
-            """
-            class Base:
-                def __init__(self, name):
-                    self.name = name.upper()
+    derived = """
+        from bank.base import Base
 
-            from bank import derived
+        class Derived(Base):
+            def __init__(self, size, **options):
+                super().__init__(**options)
+                self.size = size * 2.5
+    """
+    base = """
+        class Base:
+            def __init__(self, name):
+                self.name = name.upper()
 
-            def derive(size, name):
-                return derived.Derived(size, name=name)
-            """
-        )
-    )
-    (package / "derived.py").write_text(
-        textwrap.dedent(
-            """
-            from bank.base import Base
+        from bank import derived
 
-            class Derived(Base):
-                def __init__(self, size, **options):
-                    super().__init__(**options)
-                    self.size = size * 2.5
-            """
-        )
-    )
-    with Executor(locate(str(package / "base.py"))) as executor:
-        (derive,) = (one for one in executor.subject.operations if one.name == "derive")
+        def derive(size, name):
+            return derived.Derived(size, name=name)
+    """
+    derive = operations_of(tmp_path, "function", derived=derived, base=base)["derive"]
     assert hints(derive)["name"] == (STR,)
 
 

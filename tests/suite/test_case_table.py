@@ -30,16 +30,16 @@ TABLE = """import pytest
     ],
 )
 def test_two(text, number):
-    assert True
+    assert text is not number
 
 
 @pytest.mark.parametrize("text", ["one", "two", [3]])
 def test_one(text):
-    assert True
+    assert text
 
 
 def test_plain():
-    assert True
+    assert 1 + 1 == 2
 """
 
 
