@@ -2,19 +2,24 @@
 
 Programs compare the time with saved times, and the difference is a branch distance that guides the search. So during
 the search the clock starts at the same moment in each test case and advances with each reading. A test's assertions
-must hold at any time, so values are observed at the real time. `time.monotonic` stays real for packages other than the
-subject's, because libraries use it to wait. `time.thread_time` and `time.clock_gettime` stay real for all code, because
-few programs use them.
+must hold at any time, so values are observed at the real time. Who sleeps, or waits for a `threading.Condition`, an event
+or a queue, sees the seconds that he asked for. `time.monotonic` stays real for packages other than the subject's, because
+libraries use it to wait. `time.thread_time` and `time.clock_gettime` stay real for all code, because few programs use
+them.
 """
 
 from __future__ import annotations
 
 import ctypes
 import gc
+import resource
 import sys
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, tzinfo
+from functools import wraps
 from time import struct_time
 from typing import Any
 
@@ -29,8 +34,8 @@ _LOOK_S = 2.0**-10
 _WAIT_S = 0.25
 """Step of the real waiting time in seconds.
 
-Code that waits without sleeping, for a lock or an answer, sees time pass in such steps. A test case that takes less
-than one step sees the same times in every run.
+Code that waits in any other way, for a lock or an answer, sees time pass in such steps. A test case that never gives up
+the processor sees the same times in every run, however busy the machine is.
 """
 
 
@@ -47,7 +52,8 @@ class Clock:
     def __init__(self, subject: str) -> None:
         self._fixed = True
         self._now = self._start = MOMENTS[0]
-        self._began: float | None = None  # real start time of the test case
+        self._began: float | None = None  # real start time of the test case, later by what it slept
+        self._switches = 0  # how often the process had given up the processor, apart from sleeping
         self._subject = subject
         package = subject.partition(".")[0]
         self._package = "" if package in sys.stdlib_module_names else package
@@ -55,6 +61,7 @@ class Clock:
         for name in _REPLACED:
             setattr(time, name, replacement(getattr(self, name), "time"))
         self._replace_in_datetime()
+        self._replace_in_threading()
 
     def settle(self) -> None:
         """End the import: each test case starts at this moment."""
@@ -68,7 +75,7 @@ class Clock:
         """
         self._fixed = True
         self._now = MOMENTS[1] if other else self._start
-        self._began = self._real["monotonic"]()
+        self._began, self._switches = self._real["monotonic"](), _switches()
 
     def free(self) -> None:
         """Show the real time from now on. Called at the beginning of a test case whose results are observed."""
@@ -87,7 +94,8 @@ class Clock:
 
     def sleep(self, seconds: float, /) -> None:
         """Delay execution for a given number of seconds."""
-        self._real["sleep"](seconds)
+        with self._apart():
+            self._real["sleep"](seconds)
         self._now += seconds
 
     def monotonic(self) -> float:
@@ -141,9 +149,28 @@ class Clock:
     def _elapsed(self) -> float:
         """Return the seconds since a moment before the test case."""
         self._now += _LOOK_S
-        began = self._began
-        waited = 0.0 if began is None else (self._real["monotonic"]() - began) // _WAIT_S * _WAIT_S
-        return self._now - MOMENTS[0] + _BEFORE_S + waited
+        return self._now - MOMENTS[0] + _BEFORE_S + self._waited()
+
+    def _waited(self) -> float:
+        """Return the real seconds of the test case in whole steps, if it has waited for something, otherwise 0.
+
+        A process that another one has pushed from the processor has not waited.
+        """
+        if self._began is None:
+            return 0.0
+        steps = (self._real["monotonic"]() - self._began) // _WAIT_S
+        return steps * _WAIT_S if steps > 0 and _switches() > self._switches else 0.0
+
+    @contextmanager
+    def _apart(self) -> Iterator[None]:
+        """Do not count the real time of a wait, because the clock advances by the time that was asked for."""
+        began, switches = self._real["monotonic"](), _switches()
+        try:
+            yield
+        finally:
+            if self._began is not None:
+                self._began += self._real["monotonic"]() - began
+                self._switches += _switches() - switches
 
     def _is_subject(self, module: str | None) -> bool:
         """Return True if a module is the one under test or belongs to its package."""
@@ -175,10 +202,29 @@ class Clock:
             attributes[name] = classmethod(function)
         ctypes.pythonapi.PyType_Modified(ctypes.py_object(datetime))
 
+    def _replace_in_threading(self) -> None:
+        """Replace `wait` of `threading.Condition`, by which events and queues wait too."""
+        real = threading.Condition.wait
+
+        @wraps(real)
+        def wait(condition: threading.Condition, timeout: float | None = None) -> bool:
+            with self._apart():
+                notified = real(condition, timeout)
+            if not notified:
+                self._now += max(timeout or 0.0, 0.0)
+            return notified
+
+        threading.Condition.wait = wait  # type: ignore[assignment, method-assign]
+
 
 def _of(cls: type[datetime], method: Any) -> Callable[..., datetime]:
     """Bind a class method to a class that may have another method of the same name."""
     return method.__get__(None, cls)  # type: ignore[no-any-return]
+
+
+def _switches() -> int:
+    """Return how often this process has given up the processor of its own accord."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_nvcsw
 
 
 _BEFORE_S = 1000.0

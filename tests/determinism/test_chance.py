@@ -415,6 +415,49 @@ def test_functions_of_the_clock_are_not_bound_once_more() -> None:
     subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=True, timeout=60)
 
 
+def test_who_waits_sees_what_it_asked_for_and_who_computes_sees_nothing() -> None:
+    """Otherwise a busy machine, which makes both take longer, would change what a search sees."""
+    script = """
+    import queue
+    import threading
+    import time
+    from fitgym.determinism.chance import Chance
+    real = time.monotonic
+    chance = Chance("mine")
+    chance.settle()
+
+    def seconds(action):
+        chance.fix()
+        before = time.perf_counter()
+        action()
+        return round(time.perf_counter() - before, 2)
+
+    def compute():
+        until = real() + 0.6
+        while real() < until:
+            pass
+
+    def lock():
+        lock = threading.Lock()
+        lock.acquire()
+        lock.acquire(timeout=0.6)
+
+    def take():
+        try:
+            queue.Queue().get(timeout=0.3)
+        except queue.Empty:
+            pass
+
+    assert seconds(compute) == 0
+    assert seconds(lambda: [time.sleep(0.3), compute()]) == 0.3
+    assert seconds(lambda: threading.Event().wait(0.3)) == 0.3
+    assert seconds(take) == 0.3
+    assert seconds(lock) == 0.5
+    assert seconds(lambda: [lock(), time.sleep(0.3)]) == 0.8
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=True, timeout=60)
+
+
 def test_the_monotonic_clock_is_fixed_for_the_package_of_the_subject_only() -> None:
     """Who waits for a lock or a queue has to see real time, and a package may keep it."""
     script = """
