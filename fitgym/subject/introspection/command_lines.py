@@ -15,7 +15,7 @@ from typing import Any
 
 from fitgym.subject.types.hints import Hint, name_of
 
-__all__ = ["INVOKE", "commands_in", "is_command_line", "runner_of", "words_of"]
+__all__ = ["INVOKE", "NUMERALS", "combined", "commands_in", "is_command_line", "runner_of", "word", "words_of"]
 
 INVOKE = "CliRunner.invoke"
 """The name of the method that a test calls."""
@@ -26,11 +26,14 @@ _TEXT = Hint("class", "builtins.str")
 _MOST_LINES = 40
 _DEEPEST = 3  # nested groups
 
+NUMERALS: Mapping[str, tuple[str, ...]] = {"int": ("3", "0", "1", "-1", "100"), "float": ("0.5", "0", "3", "-1.5")}
+"""Words to try for a number, by the name of its class."""
+
 _WORDS: Mapping[str, tuple[str, ...]] = {
-    "integer": ("3", "0", "1", "-1", "100"),
-    "integer range": ("3", "0", "1", "-1", "100"),
-    "float": ("0.5", "0", "3", "-1.5"),
-    "float range": ("0.5", "0", "3", "-1.5"),
+    "integer": NUMERALS["int"],
+    "integer range": NUMERALS["int"],
+    "float": NUMERALS["float"],
+    "float range": NUMERALS["float"],
     "boolean": ("yes", "no"),
     "uuid": ("12345678-1234-5678-1234-567812345678",),
     "datetime": ("2024-02-29",),
@@ -71,6 +74,32 @@ def words_of(value: object) -> Hint:
     return Hint("union", args=tuple(dict.fromkeys(Hint("tuple", args=line) for line in lines)))
 
 
+def combined(
+    before: tuple[Hint, ...], arguments: Sequence[Hint], needed: Sequence[Hint], options: Sequence[tuple[Hint, ...]]
+) -> Iterator[tuple[Hint, ...]]:
+    """Yield command lines: the required words alone, with each option, with all options, without the last argument.
+
+    Args:
+        before: the first words.
+        arguments: hints of the positional words.
+        needed: the words of required options.
+        options: the words of each other option.
+    """
+    first = (*before, *arguments, *needed)
+    yield first
+    for option in options:
+        yield (*first, *option)
+    if len(options) > 1:
+        yield (*first, *itertools.chain.from_iterable(options))
+    if arguments:  # the last one may be optional
+        yield (*before, *arguments[:-1], *needed)
+
+
+def word(text: str) -> Hint:
+    """Return the hint for a fixed word."""
+    return Hint("literal", texts=(repr(text),))
+
+
 def _kind(value: object) -> str:
     names = [name_of(base) for base in type(value).__mro__]
     return next((kind for kind in _RUNNERS if kind in names), "")
@@ -83,7 +112,7 @@ def _lines(command: Any, before: tuple[Hint, ...], depth: int) -> Iterator[tuple
     commands = getattr(command, "commands", None)
     if isinstance(commands, dict):
         for name, inner in sorted(commands.items()) if depth else ():
-            yield from _lines(inner, (*before, _word(name)), depth - 1)
+            yield from _lines(inner, (*before, word(name)), depth - 1)
         if not getattr(command, "invoke_without_command", False):
             return
     arguments: list[Hint] = []
@@ -94,20 +123,13 @@ def _lines(command: Any, before: tuple[Hint, ...], depth: int) -> Iterator[tuple
         if parameter.param_type_name == "argument":
             arguments += values
             continue
-        name = _word(max(parameter.opts, key=len))
+        name = word(max(parameter.opts, key=len))
         given = (name,) if parameter.is_flag or parameter.count else (name, *values)
         if parameter.required:
             needed += given
         else:
             options.append(given)
-    first = (*before, *arguments, *needed)
-    yield first
-    for option in options:
-        yield (*first, *option)
-    if len(options) > 1:
-        yield (*first, *itertools.chain.from_iterable(options))
-    if arguments:  # the last one may be optional
-        yield (*before, *arguments[:-1], *needed)
+    yield from combined(before, arguments, needed, options)
 
 
 def _value(kind: Any) -> Hint:
@@ -117,7 +139,3 @@ def _value(kind: Any) -> Hint:
         return Hint("literal", texts=tuple(map(repr, choices)))
     words = _WORDS.get(str(getattr(kind, "name", "")))
     return _TEXT if words is None else Hint("literal", texts=tuple(map(repr, words)))
-
-
-def _word(text: str) -> Hint:
-    return Hint("literal", texts=(repr(text),))
