@@ -380,6 +380,8 @@ CHANGES = [
     "os.environ['LEAK'] = '1'",
     "del os.environ['HOME']",
     "sys.path.append('/nowhere')",
+    "sys.argv.append('--verbose')",
+    "sys.argv = ['other']",
     "del sys.modules['signal']",
     "sys.modules['signal'] = os",
     "sys.setrecursionlimit(500)",

@@ -11,6 +11,7 @@ import ast
 import json
 import os
 import random
+import sys
 import threading
 import time
 from collections.abc import Generator, Sequence
@@ -37,6 +38,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     if path := config.getoption("--verdicts"):
         config.pluginmanager.register(Verdicts(Path(path)), "fitgym-verdicts")
+    sys.argv[1:] = ["tests"]  # what users write, in place of our own options
     if config.getoption("--elsewhere"):
         arrive()
 

@@ -134,6 +134,8 @@ class Process:
                 lambda: all(map(operator.is_, map(sys.modules.get, self._modules), self._modules.values())),
             ),
             _Fact(lambda: dict(os.environ._data), _set_environment),  # type: ignore[attr-defined]
+            attribute(sys, "argv"),
+            items(sys.argv),
             items(sys.path),
             items(sys.meta_path),
             items(sys.path_hooks),
