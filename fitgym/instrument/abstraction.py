@@ -150,9 +150,9 @@ def partitions(hint: Hint) -> tuple[str, ...] | None:
             if any(member is None for member in members):
                 return None
             return tuple(dict.fromkeys(part for member in members for part in member or ()))
-        case "tuple" if hint.args and hint.args[-1].kind != "ellipsis":
+        case "row" | "tuple" if hint.args and hint.args[-1].kind != "ellipsis":
             return ("container:non-empty",)
-        case kind if kind == "tuple" or kind in _CONTAINER_HINTS:
+        case kind if kind in ("row", "tuple") or kind in _CONTAINER_HINTS:
             return ("container:empty", "container:non-empty")
         case kind if kind in _OBJECT_HINTS:
             return ("object",)

@@ -21,6 +21,7 @@ from fitgym.subject.profile import profile
 from fitgym.subject.types.hints import ANY, Hint
 
 __all__ = [
+    "SET_COMMAND_LINE",
     "SET_VARIABLE",
     "Branch",
     "Class",
@@ -56,6 +57,9 @@ EntryKind = Literal["", "private", "inherited"]
 
 SET_VARIABLE = ("os", "environ.__setitem__")
 """Module and name of the operation that sets an environment variable."""
+
+SET_COMMAND_LINE = ("fitgym.worker.command_line", "set_arguments")
+"""Module and name of the operation that sets the words of the command line after the name of the program."""
 
 SiteKind = Literal[
     "comparison",  # site(a, b): three slots, the smallest distances to a < b, a == b and a > b
@@ -93,6 +97,11 @@ class Reference:
     search_path: tuple[str, ...] = ()
     programs: tuple[str, ...] = ()
     writes: bool = False
+
+    @property
+    def program(self) -> str:
+        """The name of the program in `sys.argv`."""
+        return next(part for part in reversed(self.module.split(".")) if part != "__main__" or part == self.module)
 
     @property
     def root(self) -> str:
@@ -268,9 +277,9 @@ class Operation:
         return self.under_test or bool(self.entry_kind)
 
     @property
-    def sets_variable(self) -> bool:
-        """It sets an environment variable: its arguments are the name and the value."""
-        return (self.module, self.name) == SET_VARIABLE
+    def sets_environment(self) -> bool:
+        """It sets what functions read without being passed it: an environment variable, or the command line."""
+        return (self.module, self.name) in (SET_VARIABLE, SET_COMMAND_LINE)
 
     @property
     def shows(self) -> bool:

@@ -101,8 +101,10 @@ def finished_test(
     chosen = assertions(statements, seen.observations, subject, before=known, raised=raises is not None, kills=kills)
     finite = {position for position in range(len(statements)) if _ended(position, seen)}
     steady = frozenset(fact for fact in chosen if fact in known)
-    variables = any(subject.operations[statement.operation].sets_variable for statement in statements)
-    test = FinishedTest("", tuple(statements), chosen, raises, match, frozenset(finite), steady, variables=variables)
+    surroundings = any(subject.operations[statement.operation].sets_environment for statement in statements)
+    test = FinishedTest(
+        "", tuple(statements), chosen, raises, match, frozenset(finite), steady, surroundings=surroundings
+    )
     return replace(test, name=described(test, subject).name())
 
 

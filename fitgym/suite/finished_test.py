@@ -42,7 +42,7 @@ class FinishedTest:
         finite: positions of the statements whose iterators were seen to end.
         steady: assertions that already held before the last statement.
         writes: the test leaves files in the current folder, so it runs in a folder of its own.
-        variables: the test sets environment variables.
+        surroundings: the test sets environment variables or the command line.
         cases: data of a test that runs several times; without rows it runs once.
     """
 
@@ -54,7 +54,7 @@ class FinishedTest:
     finite: frozenset[int] = frozenset()
     steady: frozenset[Observation] = frozenset()
     writes: bool = False
-    variables: bool = False
+    surroundings: bool = False
     cases: Cases = Cases()
 
     @property

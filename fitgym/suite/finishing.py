@@ -26,6 +26,7 @@ from fitgym.suite.finished_test import FinishedTest
 from fitgym.suite.kills import Kills
 from fitgym.suite.mutant_effects import Mutation
 from fitgym.suite.observers import enriched, unknown
+from fitgym.suite.own_command_line import with_own_command_line
 from fitgym.suite.reduction.minimize import minimize
 from fitgym.suite.reduction.reduction import Seen
 from fitgym.suite.runs.measure import Measured
@@ -386,6 +387,8 @@ def _observed(
         return enriched(testcases, observed, wanted, engine.subject, table, engine.observe)
 
     engine.deadline = None if math.isinf(deadline.hard) else time.monotonic() + OBSERVING * deadline.rest
+    with contextlib.suppress(OutOfBudget):
+        testcases = with_own_command_line(engine, testcases)
     place = {testcase: at for at, testcase in enumerate(testcases)}
     ordered = _by_gain(engine, names, testcases)
     found: list[tuple[Observed, ...]] = []

@@ -26,7 +26,7 @@ class Selection:
         self.calls = calls
         self._rates = calls.rates
         self._tested = [operation for operation in calls.subject.operations if operation.is_entry_point]
-        self._environment = [operation for operation in calls.subject.operations if operation.sets_variable]
+        self._environment = [operation for operation in calls.subject.operations if operation.sets_environment]
         self.excluded: frozenset[int] = frozenset()
         self.outside: frozenset[int] = frozenset()
         self.setters: Mapping[int, tuple[tuple[int, ...], ...]] = {}
@@ -76,7 +76,7 @@ class Selection:
             if operation is not None and self.calls.append(operation, draft, rng, receiver=receiver) >= 0:
                 return
         if where >= rates.tested_rate + rates.object_rate and self._environment:
-            self.calls.append(self._environment[0], draft, rng)
+            self.calls.append(self._setter_of_environment(rng), draft, rng)
         operation = self._tested_operation(draft, rng)
         if operation is not None:
             self.calls.append(operation, draft, rng)
@@ -98,7 +98,7 @@ class Selection:
         anywhere = self._rates.tested_rate + self._rates.object_rate
         if self._environment and (where >= anywhere or rng.random() < self._rates.setter_rate):
             before = int(rng.random() * max(1, end))  # after the last call it would change nothing
-            inserted = self._inserted(statements, before, self._environment[0], -1, rng)
+            inserted = self._inserted(statements, before, self._setter_of_environment(rng), -1, rng)
             if inserted is not None:
                 return inserted
         if self._rates.tested_rate <= where < anywhere:
@@ -113,6 +113,10 @@ class Selection:
             return list(statements)
         position = int(rng.random() * (end + 1)) if where >= anywhere else end
         return self._inserted(statements, position, operation, -1, rng) or list(statements)
+
+    def _setter_of_environment(self, rng: Chance) -> Operation:
+        setters = self._environment
+        return setters[0] if len(setters) == 1 else setters[int(rng.random() * len(setters))]
 
     def _with_setter(self, statements: Sequence[Statement], end: int, rng: Chance) -> list[Statement] | None:
         """Return the test case with a call that changes what uncovered conditions of a later call depend on.

@@ -119,6 +119,10 @@ _TYPES: dict[str, type] = {
 }
 
 
+_DISPLAYS = {"record": "dict", "row": "list"}
+"""The kinds of hints with a place for each element."""
+
+
 def attributes(kind: str) -> frozenset[str]:
     """Return the names of the attributes of every value of a kind; empty for kinds without values of their own."""
     return frozenset(dir(_TYPES[kind])) if kind in _TYPES else frozenset()
@@ -126,8 +130,8 @@ def attributes(kind: str) -> frozenset[str]:
 
 def simple_kind(hint: Hint) -> str:
     """Return the kind with the classes of `SCALARS` and `CONTAINERS` resolved, "class" for other classes."""
-    if hint.kind == "record":
-        return "dict"
+    if hint.kind in _DISPLAYS:
+        return _DISPLAYS[hint.kind]
     if hint.kind == "class":
         return SCALARS.get(hint.name) or CONTAINERS.get(hint.name) or "class"
     return hint.kind
@@ -158,7 +162,7 @@ def fits(given: Hint, wanted: Hint, classes: Mapping[str, Class]) -> bool:
         return False
     if given_kind != wanted_kind and wanted_kind not in _WIDER.get(given_kind, ()):
         return False
-    if "record" in (given.kind, wanted.kind):
+    if not {"record", "row"}.isdisjoint((given.kind, wanted.kind)):
         return True
     if len(given.args) == len(wanted.args) and given_kind not in ("tuple", "callable"):
         return all(

@@ -34,7 +34,7 @@ class Variation:
         self.rates = calls.rates
         self.operations = calls.subject.operations
         self._tested = [operation.is_entry_point for operation in self.operations]
-        self._sets = [operation.sets_variable for operation in self.operations]
+        self._sets = [operation.sets_environment for operation in self.operations]
         self._changes = [operation.exampled and operation.kind == "function" for operation in self.operations]
 
     # The three mutations

@@ -49,6 +49,7 @@ def main(arguments: list[str]) -> NoReturn:
         reader.feed(data)
     reference, limits, infection, home, path = read_trusted(payload)
     sys.path[:] = list(dict.fromkeys(path))
+    sys.argv[:] = [reference.program]
     adopt_orphans()
     try:
         guard = restrict(

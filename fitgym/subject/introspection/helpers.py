@@ -17,7 +17,7 @@ from fitgym.subject.introspection.callables import unwrapped
 from fitgym.subject.introspection.catalogue import Catalogue
 from fitgym.subject.introspection.factories import Factories, is_factory_name
 from fitgym.subject.introspection.parameters import Parameters
-from fitgym.subject.introspection.recipes import CONCRETE, RECIPES, Recipe, variable_setter
+from fitgym.subject.introspection.recipes import CONCRETE, RECIPES, Recipe, command_line_setter, variable_setter
 from fitgym.subject.introspection.special import is_special
 from fitgym.subject.mentions import Mentions
 from fitgym.subject.subject import OperationKind, Parameter
@@ -91,6 +91,11 @@ class Helpers:
     def add_variables(self, names: Sequence[str]) -> None:
         """Add the operation that sets these environment variables."""
         self._recipe(variable_setter(names), "", NONE, 0)
+
+    def add_command_lines(self, lines: Sequence[tuple[Hint, ...]]) -> None:
+        """Add the operation that sets one of these command lines."""
+        self._recipe(command_line_setter(lines), "", NONE, 0)
+        self.add()
 
     def add_mentioned(self, mentioned: Mentions) -> None:
         """Add the operations that examples of the package use and the catalogue lacks.
@@ -194,7 +199,10 @@ class Helpers:
             self._recipe(recipe, owner, NONE if recipe.kind == "method" else Hint("class", name), depth)
 
     def _recipe(self, recipe: Recipe, owner: str, returns: Hint, depth: int) -> None:
-        parameters = tuple(Parameter(n, "positional_only", hint, required) for n, hint, required in recipe.parameters)
+        parameters = tuple(
+            Parameter(name, "positional_only", hint, required, declared=True)
+            for name, hint, required in recipe.parameters
+        )
         self._helper(recipe.kind, recipe.module, recipe.name, owner, parameters, returns, depth)
 
     def _constructor_of(self, cls: type, name: str, depth: int) -> None:

@@ -28,6 +28,7 @@ from fitgym.subject.code.patterns import patterns
 from fitgym.subject.code.syntax import deep_trees, parse
 from fitgym.subject.examples import examples
 from fitgym.subject.introspection import docstrings
+from fitgym.subject.introspection.argument_parsers import reads
 from fitgym.subject.introspection.callables import asked, unwrapped
 from fitgym.subject.introspection.catalogue import Catalogue
 from fitgym.subject.introspection.codes import Codes, Found
@@ -187,6 +188,8 @@ class _Inspector:
         helpers.add()
         if names := variables(self.tree):
             helpers.add_variables(names)
+        if lines := reads(self.tree):
+            helpers.add_command_lines(lines)
         helpers.add_mentioned(mentions(examples(self.name, self.reference.path, source)))
 
     def _has_tested(self) -> bool:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fitgym.subject.introspection import docstrings
+from fitgym.subject.introspection.argument_parsers import accepted, parsed
 from fitgym.subject.introspection.attributes import far_attributes, namesakes, near_attributes, plain_name
 from fitgym.subject.introspection.callables import (
     asked,
@@ -30,6 +31,7 @@ from fitgym.subject.introspection.codes import Found
 from fitgym.subject.introspection.elsewhere import Elsewhere
 from fitgym.subject.introspection.forwarding import Forwarded, forwarded
 from fitgym.subject.introspection.names import Known, Namespace, Nodes
+from fitgym.subject.introspection.recipes import command_line
 from fitgym.subject.introspection.stubs import Signature, Stubs
 from fitgym.subject.subject import Parameter
 from fitgym.subject.types.declarations import from_annotation, from_default
@@ -66,6 +68,7 @@ class Parameters:
         self._elsewhere = Elsewhere({**near, **far})
         self._named = namesakes((*near, *far))
         self._receivers: dict[str, Sequence[Parameter]] = {}
+        self._command_lines = accepted(tree)
         self._usage = Usage(ast.Module([], []))  # answers while the next one is built, which asks for receivers
         self._usage = Usage(tree, Known(module), near, far, self._receiver)
 
@@ -118,6 +121,7 @@ class Parameters:
         never_read = unused(raw.node) if raw.node is not None else frozenset()
         passed_on = self._forwarded(target, owner, entries)
         doubles = self._usage.doubles(raw.node) if raw.node is not None else {}
+        command_lines = parsed(raw.node) if raw.node is not None and self._command_lines else {}
         parameters: list[Parameter] = []
         for entry in entries:
             if entry.kind is entry.VAR_POSITIONAL and any(one.by_position for one in passed_on):
@@ -125,6 +129,8 @@ class Parameters:
             hint, declared = sources.hint(entry)
             if hint == ANY and entry.name in never_read:
                 hint = NONE  # any value does, and None says so to readers
+            elif entry.name in command_lines:
+                hint, declared = self._command_line(command_lines[entry.name], hint), True
             if entry.kind is entry.VAR_KEYWORD:
                 listed = sources.keywords(entry.name, signature)
                 taken = {parameter.name for parameter in listed}
@@ -159,6 +165,11 @@ class Parameters:
                 hint, declared = sources.hint(entry)
                 found.append(Parameter(entry.name, kind_of(entry), hint, entry.default is entry.empty, declared))
         return (*found, *self._received(self._forwarded(target, owner, entries)))
+
+    def _command_line(self, skipped: int, known: Hint) -> Hint:
+        """Return the hint for a command line of which a parser gets all but the first words."""
+        lines = command_line((*(_STR,) * skipped, *line) for line in self._command_lines)
+        return union([*choices(lines), *([NONE] if NONE in choices(known) else [])])
 
     def _receiver(self, name: str) -> Sequence[Parameter]:
         """Return the parameters of a function or class of another module, see `Receivers`."""

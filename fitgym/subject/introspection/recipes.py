@@ -6,15 +6,15 @@ dates reach the subject through its own parameters.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from fitgym.subject.subject import SET_VARIABLE
+from fitgym.subject.subject import SET_COMMAND_LINE, SET_VARIABLE
 from fitgym.subject.types.hints import ANY, PATH, PATH_TEXT, Hint, union
 
-__all__ = ["CONCRETE", "RECIPES", "Recipe", "variable_setter"]
+__all__ = ["CONCRETE", "RECIPES", "Recipe", "command_line", "command_line_setter", "variable_setter"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,16 @@ def variable_setter(names: Sequence[str]) -> Recipe:
     """Return the operation that sets one of these environment variables."""
     value = union([_one_of("1", "0", "true", ""), _STR])
     return Recipe("function", *SET_VARIABLE, (("name", _one_of(*names), True), ("value", value, True)))
+
+
+def command_line_setter(lines: Iterable[tuple[Hint, ...]]) -> Recipe:
+    """Return the operation that sets one of these command lines."""
+    return Recipe("function", *SET_COMMAND_LINE, (("words", command_line(lines), True),))
+
+
+def command_line(lines: Iterable[tuple[Hint, ...]]) -> Hint:
+    """Return the hint for a list with the words of one of these command lines, or any other words."""
+    return union([Hint("list", args=(_STR,)), *(Hint("row", args=line) for line in lines)])
 
 
 def _one_of(*values: object) -> Hint:

@@ -48,7 +48,14 @@ _NAMES: dict[int, frozenset[str]] = {
     )
 }
 
-_CONTAINERS: dict[str, type] = {"list": list, "set": set, "frozenset": frozenset, "tuple": tuple, "dict": dict}
+_CONTAINERS: dict[str, type] = {
+    "list": list,
+    "set": set,
+    "frozenset": frozenset,
+    "tuple": tuple,
+    "row": list,
+    "dict": dict,
+}
 
 
 def conforms(value: object, hint: Hint) -> bool:
@@ -131,7 +138,7 @@ def _container(value: object, hint: Hint) -> bool:
         return len(hint.args) < 2 or all(conforms(k, hint.args[0]) and conforms(v, hint.args[1]) for k, v in pairs)
     if not hint.args:
         return True
-    if hint.kind == "tuple" and hint.args[-1].kind != "ellipsis":
+    if hint.kind in ("tuple", "row") and hint.args[-1].kind != "ellipsis":
         return len(items) == len(hint.args) and all(map(conforms, items, hint.args))
     return all(conforms(item, hint.args[0]) for item in itertools.islice(items, _LOOKED_AT))
 
@@ -180,6 +187,7 @@ _JUDGES: dict[str, Callable[[object, Hint], bool]] = {
     "set": _container,
     "frozenset": _container,
     "tuple": _container,
+    "row": _container,
     "dict": _container,
     "iterable": _iterable,
     "iterator": _iterable,

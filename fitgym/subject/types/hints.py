@@ -51,6 +51,7 @@ class Hint(NamedTuple):
             "literal"   one of the literals `texts`, each as Python source text;
             "list", "set", "frozenset", "iterable", "iterator", "sequence"  of elements `args[0]`;
             "dict", "mapping"  from keys `args[0]` to values `args[1]`;
+            "row"       a list of exactly `args`;
             "record"    a dict with the optional keys `texts`; `args` has the hint of each value at the same position;
             "tuple"     of exactly `args`, or of any length when `args` is `(element, Hint("ellipsis"))`;
             "callable"  taking `args[:-1]` (any arguments when the first is `Hint("ellipsis")`), returning `args[-1]`;

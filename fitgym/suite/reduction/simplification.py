@@ -47,6 +47,7 @@ _PLAIN: dict[str, tuple[Expression, ...]] = {
     "dict": (Collection("dict", ()),),
     "none": (Literal("None"),),
 }
+_OPTION = re.compile(r"(.)--[a-z][a-z0-9_-]+\1")
 _WORDS = re.compile(r"[A-Za-z]{2,}|[0-9]{2,}")
 _ANYTHING: tuple[Expression, ...] = (Literal("None"), Literal("0"), Literal("''"))
 
@@ -266,8 +267,13 @@ def _plainer_container(container: Collection) -> Iterator[Expression]:
             yield of(entries[:index] + entries[index + 1 :])
     if len(entries) <= MAX_SINGLE:
         for index, item in enumerate(container.items):
-            for smaller in _plainer(item):
+            for smaller in () if _is_option(item) else _plainer(item):
                 yield Collection(container.kind, (*container.items[:index], smaller, *container.items[index + 1 :]))
+
+
+def _is_option(expression: Expression) -> bool:
+    """The expression is a long option, as in `["--verbose"]`: argparse accepts its beginning, which says less."""
+    return isinstance(expression, Literal) and _OPTION.fullmatch(expression.text) is not None
 
 
 def _plainer_literal(text: str) -> Iterator[str]:

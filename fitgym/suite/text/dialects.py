@@ -11,6 +11,7 @@ from fitgym.errors import InputError
 from fitgym.messages.observation import Observation
 from fitgym.suite.finished_test import FinishedTest
 from fitgym.suite.messages import pattern
+from fitgym.suite.text.environment import Environment
 from fitgym.suite.text.expressions import literal_source
 from fitgym.suite.text.layout import Bracket, Pair, Piece, columns, flat, indented, laid_out, prefixed
 from fitgym.suite.text.scope import Scope
@@ -47,7 +48,7 @@ class Table(NamedTuple):
     rows: tuple[tuple[Piece, ...], ...] = ()
 
 
-class Dialect(Protocol):
+class Dialect(Environment, Protocol):
     """The style of tests for one framework.
 
     Attributes:
@@ -84,9 +85,6 @@ class Dialect(Protocol):
 
     def captures(self, facts: Sequence[Observation], scope: Scope) -> Captures:
         """Return how a test obtains the parts of its output that these facts are about."""
-
-    def variable(self, name: Piece, value: Piece, scope: Scope) -> Piece:
-        """Return the call that sets an environment variable until the end of the test."""
 
     def own_folder(self) -> list[str]:
         """Return the lines at the beginning of a test that switch to a temporary folder."""
@@ -169,8 +167,11 @@ class Pytest(Dialect):
         values |= {"stdout": "capsys.readouterr().out", "stderr": "capsys.readouterr().err"}
         return Captures(before, [], values)
 
-    def variable(self, name: Piece, value: Piece, scope: Scope) -> Piece:
-        return Bracket("monkeypatch.setenv(", (name, value), ")", call=True)
+    def variable(self, name: Piece, value: Piece, scope: Scope, width: int) -> list[str]:
+        return laid_out(Bracket("monkeypatch.setenv(", (name, value), ")", call=True), width)
+
+    def command_line(self, words: Piece, scope: Scope, width: int) -> list[str]:
+        return laid_out(Bracket("monkeypatch.setattr(", ('"sys.argv"', words), ")", call=True), width)
 
     def own_folder(self) -> list[str]:
         return ["monkeypatch.chdir(tmp_path)"]
@@ -180,7 +181,7 @@ class Pytest(Dialect):
         arguments = (
             *cases.parameters,
             *(("tmp_path",) if test.writes else ()),
-            *(("monkeypatch",) if test.writes or test.variables else ()),
+            *(("monkeypatch",) if test.writes or test.surroundings else ()),
             *(("capsys",) if kinds & {"stdout", "stderr"} else ()),
             *(("caplog",) if "logged" in kinds else ()),
         )
@@ -317,10 +318,15 @@ class Unittest(Dialect):
         values = {"stdout": "stdout.getvalue()", "stderr": "stderr.getvalue()"}
         return Captures(before, [], {**values, "logged": "[record.getMessage() for record in logs.records]"})
 
-    def variable(self, name: Piece, value: Piece, scope: Scope) -> Piece:
-        set_to = Bracket("{", (Pair(name, value),), "}")
-        patch = Bracket(f"{scope.module('unittest.mock')}.patch.dict(", ('"os.environ"', set_to), ")", call=True)
-        return Bracket("self.enterContext(", (patch,), ")", call=True)
+    def variable(self, name: Piece, value: Piece, scope: Scope, width: int) -> list[str]:
+        return self._patched(".dict", '"os.environ"', Bracket("{", (Pair(name, value),), "}"), scope, width)
+
+    def command_line(self, words: Piece, scope: Scope, width: int) -> list[str]:
+        return self._patched("", '"sys.argv"', words, scope, width)
+
+    def _patched(self, how: str, place: str, value: Piece, scope: Scope, width: int) -> list[str]:
+        patch = Bracket(f"{scope.module('unittest.mock')}.patch{how}(", (place, value), ")", call=True)
+        return laid_out(Bracket("self.enterContext(", (patch,), ")", call=True), width)
 
     def own_folder(self) -> list[str]:
         return [

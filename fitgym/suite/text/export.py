@@ -295,7 +295,7 @@ def _rendered(
         finite=test.finite,
         discarded=range(len(test.statements) - plain),
         given=_given(test),
-        variable=dialect.variable,
+        environment=dialect,
         width=width,
     )
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import ast
 import builtins
 import keyword
-from collections.abc import Callable, Mapping, Sequence
 from collections.abc import Collection as Container
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from fitgym.subject.subject import Operation, Subject
+from fitgym.subject.subject import SET_VARIABLE, Operation, Subject
 from fitgym.subject.types.hints import Hint
+from fitgym.suite.text.environment import ASSIGNED, Environment
 from fitgym.suite.text.expressions import PARAMETERS, expression_piece
 from fitgym.suite.text.layout import Bracket, Piece, assigned, columns, flat, indented, laid_out, prefixed
 from fitgym.suite.text.scope import Scope, snake_case
@@ -20,7 +21,7 @@ from fitgym.testcase.knowledge import first_use
 from fitgym.testcase.statement import Statement
 from fitgym.testcase.subtyping import simple_kind
 
-__all__ = ["Rendered", "SetVariable", "render"]
+__all__ = ["Rendered", "render"]
 
 _DRAINED = "100"  # elements taken from an iterator, as in the worker
 
@@ -113,10 +114,6 @@ _CONFUSABLE = ("l", "O", "I")
 """Names that linters reject because they look like numbers."""
 
 
-SetVariable = Callable[[Piece, Piece, Scope], Piece]
-"""Returns the call that sets an environment variable, given its name and its value."""
-
-
 @dataclass(frozen=True, slots=True)
 class Rendered:
     """One test case as Python.
@@ -147,7 +144,7 @@ def render(
     finite: Container[int] = (),
     discarded: Container[int] = (),
     given: Mapping[int, str] = MappingProxyType({}),
-    variable: SetVariable | None = None,
+    environment: Environment = ASSIGNED,
     width: int = 84,
 ) -> Rendered:
     """Return a test case as Python, formatted as by Black and ruff.
@@ -165,11 +162,11 @@ def render(
             linters reject expressions without effect.
         given: suggested names of the parameters of the test, by the positions that refer to them: after all
             statements.
-        variable: writes the call that sets an environment variable; None for an assignment to `os.environ`.
+        environment: writes what sets environment variables and the command line.
         width: maximal length of a line: 88, the formatters' default, minus 4 for the body of a function.
     """
     scope = Scope() if scope is None else scope
-    writer = _Writer(statements, subject, scope, reserved, finite, given, variable, width)
+    writer = _Writer(statements, subject, scope, reserved, finite, given, environment, width)
     needed = {reference for statement in statements for reference in statement.refs}.union(named)
     blocks = []
     for position in range(len(statements)):
@@ -193,7 +190,7 @@ class _Writer:
         reserved: Container[str],
         finite: Container[int],
         given: Mapping[int, str],
-        variable: SetVariable | None,
+        environment: Environment,
         width: int,
     ) -> None:
         self.statements = statements
@@ -201,7 +198,7 @@ class _Writer:
         self.scope = scope
         self.reserved = reserved
         self.finite = finite
-        self.variable = variable
+        self.environment = environment
         self.width = width
         self.names: dict[int, str] = {}
         self._used: set[str] = set()
@@ -213,8 +210,8 @@ class _Writer:
     def _register(self, position: int, given: Container[int]) -> None:
         statement = self.statements[position]
         operation = self.subject.operations[statement.operation]
-        if operation.sets_variable:
-            self._set_variable("", "")
+        if operation.sets_environment:
+            self._set_environment(operation, ["", ""])
         elif not operation.needs_receiver:
             self.scope.text(operation.module, operation.name)
         drive = self._drive(statement)
@@ -284,8 +281,8 @@ class _Writer:
         target = self.names.get(position, "")
         drive = self._drive(statement)
         args = [self._piece(argument) for argument in statement.args]
-        if operation.sets_variable and len(args) == 2:
-            return [*self._set_variable(*args), *([f"{target} = None"] if target else [])]
+        if operation.sets_environment:
+            return [*self._set_environment(operation, args), *([f"{target} = None"] if target else [])]
         if operation.kind == "operator" and not drive and not statement.kwargs:
             lines = self._operator(operation.operator, self.names[statement.receiver], args, target)
             if lines is not None:
@@ -300,10 +297,14 @@ class _Writer:
             return self._plain(drained, target)
         return self._driven(drive, self._call(operation, statement, tuple(args)), target)
 
-    def _set_variable(self, name: Piece, value: Piece) -> list[str]:
-        if self.variable is not None:
-            return laid_out(self.variable(name, value, self.scope), self.width)
-        return assigned(f"{self.scope.module('os')}.environ[{flat(name)}]", value, self.width)
+    def _set_environment(self, operation: Operation, args: Sequence[Piece]) -> list[str]:
+        if operation.name == SET_VARIABLE[1]:
+            name, value = args
+            return self.environment.variable(name, value, self.scope, self.width)
+        program = f'"{self.subject.reference.program}"'
+        given = args[0]
+        known = given.items if isinstance(given, Bracket) and given.head == "[" else (prefixed("*", given),)
+        return self.environment.command_line(Bracket("[", (program, *known), "]"), self.scope, self.width)
 
     def _drive(self, statement: Statement) -> str:
         operation = self.subject.operations[statement.operation]

@@ -62,12 +62,8 @@ _ERRORS = ("ValueError", "TypeError", "KeyError", "IndexError", "RuntimeError", 
 _HASHABLE_RESULTS = frozenset(("class", "int", "str", "float", "bool", "bytes", "complex"))
 _LITERAL_KINDS = frozenset(KINDS)
 _COLLECTIONS: dict[str, CollectionKind] = {
-    "list": "list",
-    "tuple": "tuple",
-    "set": "set",
-    "frozenset": "frozenset",
-    "iterator": "iter",
-    "iter": "iter",
+    **{"list": "list", "tuple": "tuple", "set": "set", "frozenset": "frozenset"},
+    **{"iterator": "iter", "iter": "iter"},
 }
 NONE = Literal("None")
 
@@ -253,8 +249,10 @@ class Forms:
         return self._collection(kind, element, draft, rng, depth)
 
     def _of_elements(self, hint: Hint) -> Form:
-        element = hint.args[0] if hint.args else ANY
-        return partial(self._collection, _COLLECTIONS[simple_kind(hint)], self._of_element(element))
+        if hint.kind == "row":
+            return partial(self._row, "list", tuple(map(self.of, hint.args)))
+        element = self._of_element(hint.args[0] if hint.args else ANY)
+        return partial(self._collection, _COLLECTIONS[simple_kind(hint)], element)
 
     def _of_element(self, hint: Hint) -> Form | None:
         """Return the form of the elements of a container; None if their type is unknown."""
@@ -274,13 +272,12 @@ class Forms:
         return Collection("dict", tuple([part for pair in zip(keys, values, strict=True) for part in pair]))
 
     def _of_tuple(self, hint: Hint) -> Form:
-        if not hint.args or (len(hint.args) == 2 and hint.args[1].kind == "ellipsis"):
-            element = hint.args[0] if hint.args else ANY
-            return partial(self._collection, "tuple", self._of_element(element))
-        return partial(self._tuple, tuple(map(self.of, hint.args)))
+        if not hint.args or hint.args[-1].kind == "ellipsis":
+            return self._of_elements(hint)
+        return partial(self._row, "tuple", tuple(map(self.of, hint.args)))
 
-    def _tuple(self, forms: tuple[Form, ...], draft: Draft, rng: Chance, depth: int) -> Expression:
-        return Collection("tuple", tuple([form(draft, rng, depth + 1) for form in forms]))
+    def _row(self, kind: CollectionKind, forms: tuple[Form, ...], draft: Draft, rng: Chance, depth: int) -> Expression:
+        return Collection(kind, tuple([form(draft, rng, depth + 1) for form in forms]))
 
     def _collection(
         self, kind: CollectionKind, element: Form | None, draft: Draft, rng: Chance, depth: int
