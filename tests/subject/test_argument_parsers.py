@@ -146,15 +146,15 @@ SOURCE = '''
 @pytest.mark.parametrize(
     ("dialect", "expected"),
     [
-        ("pytest", 'monkeypatch.setattr("sys.argv", ["greet", "--version"'),
-        ("unittest", 'self.enterContext(unittest.mock.patch("sys.argv", ["greet", "--version"'),
+        ("pytest", 'monkeypatch.setattr("sys.argv", ["greet"'),
+        ("unittest", 'self.enterContext(unittest.mock.patch("sys.argv", ["greet"'),
     ],
 )
 def test_a_test_has_a_command_line_of_its_own(dialect: str, expected: str, tmp_path: Path) -> None:
     (tmp_path / "greet.py").write_text(textwrap.dedent(SOURCE))
     run = generate(str(tmp_path / "greet.py"), budget="3000x", output=tmp_path / "tests", format=dialect)
     assert run.suite_path is not None
-    assert expected in run.source and 'main(argv=["' in run.source
+    assert expected in run.source and '"--version"' in run.source and 'main(argv=["' in run.source
     assert run.record["measured"]["branches"]["covered"] == run.record["measured"]["branches"]["total"]
     assert_ruff_accepts(run.suite_path, ["check"])
     assert_ruff_accepts(run.suite_path, ["format", "--check"])
