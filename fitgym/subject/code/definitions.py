@@ -51,6 +51,14 @@ class Definitions:
                     return found
         return None
 
+    def ancestors(self, owner: ast.ClassDef) -> list[ast.ClassDef]:
+        """Return the class and its bases inside the module, the nearest first."""
+        found = [owner]
+        for known in found:
+            bases = (self.classes.get(base.id) for base in known.bases if isinstance(base, ast.Name))
+            found += [base for base in bases if base is not None and base not in found]
+        return found
+
     def _index(self, node: ast.AST, owner: ast.ClassDef | None = None, top: bool = True) -> None:
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.ClassDef):

@@ -9,9 +9,10 @@ import ast
 import sys
 import tokenize
 import types
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from fitgym.subject.code.definitions import AnyFunction
 from fitgym.subject.code.syntax import parse
 from fitgym.subject.introspection.callables import unwrapped
 from fitgym.subject.introspection.names import Known, Nodes, plain
@@ -44,22 +45,32 @@ class Elsewhere:
         Args:
             target: a function, or a class, which stands for its `__init__`.
         """
+        usage, node = self._of(target)
+        return {} if usage is None or node is None else usage.demands(node)
+
+    def stored(self, target: Any) -> Mapping[str, Sequence[str]]:
+        """Return the attributes to which a constructor assigns its parameters, see `Usage.stored`; none without its source."""
+        usage, node = self._of(target)
+        return {} if usage is None or node is None else usage.stored(node)
+
+    def _of(self, target: Any) -> tuple[Usage, AnyFunction] | tuple[None, None]:
+        """Return the usage of the parameters of a callable, and its node; None and None without its source."""
         if isinstance(target, type):
             target = next((vars(cls)["__init__"] for cls in target.__mro__ if "__init__" in vars(cls)), None)
         function = unwrapped(target)
         module = sys.modules.get(str(getattr(function, "__module__", "")))
         if not isinstance(function, types.FunctionType) or module is None:
-            return {}
+            return None, None
         if module.__name__.partition(".")[0] in sys.stdlib_module_names:
-            return {}
+            return None, None
         nodes = self._nodes(function.__code__.co_filename)
         node = None if nodes is None else nodes.find(function.__code__)
         if nodes is None or node is None:
-            return {}
+            return None, None
         around = nodes.classes.get(plain(function.__code__.co_qualname).rpartition(".")[0], node)
         if around not in self._usages:
             self._usages[around] = self._usage(around, module)
-        return self._usages[around].demands(node)
+        return self._usages[around], node
 
     def _usage(self, node: ast.AST, module: types.ModuleType) -> Usage:
         named = {name_of(value) for value in list(vars(module).values()) if isinstance(value, type)}

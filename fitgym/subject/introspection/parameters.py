@@ -30,7 +30,7 @@ from fitgym.subject.introspection.callables import (
 from fitgym.subject.introspection.codes import Found
 from fitgym.subject.introspection.elsewhere import Elsewhere
 from fitgym.subject.introspection.forwarding import Forwarded, forwarded
-from fitgym.subject.introspection.names import Known, Namespace, Nodes
+from fitgym.subject.introspection.names import Known, Namespace, Nodes, plain
 from fitgym.subject.introspection.recipes import command_line
 from fitgym.subject.introspection.stubs import Signature, Stubs
 from fitgym.subject.subject import Parameter
@@ -107,20 +107,20 @@ class Parameters:
         if bound and entries and entries[0].kind in (entries[0].POSITIONAL_ONLY, entries[0].POSITIONAL_OR_KEYWORD):
             entries = entries[1:]
         doc = _docstring(target)
+        used, doubles = self._used(raw, owner)
         sources = _Sources(
             space=self._namespace.within(unwrapped(target) if callable(target) else target, owner),
             owner=owner,
             stub=stub,
             prose=docstrings.types(doc),
             shown=_examples(doc, qualname, entries),
-            used=self._usage.demands(raw.node) if raw.node is not None else {},
+            used=used,
             named=self._named,
             optional=self._usage.optional_keys(raw.node) if raw.node is not None else frozenset(),
         )
         looked_at = inspected(raw.node) if raw.node is not None else frozenset()
         never_read = unused(raw.node) if raw.node is not None else frozenset()
         passed_on = self._forwarded(target, owner, entries)
-        doubles = self._usage.doubles(raw.node) if raw.node is not None else {}
         command_lines = parsed(raw.node) if raw.node is not None and self._command_lines else {}
         parameters: list[Parameter] = []
         for entry in entries:
@@ -146,6 +146,28 @@ class Parameters:
         if returns.kind == "any" and stub is not None:
             returns = stub.returns
         return tuple(parameters), returns
+
+    def _used(self, raw: Found, owner: type | None) -> tuple[Mapping[str, Hint], Mapping[str, Hint]]:
+        """Return the types that the uses of the parameters suggest, and the plain objects that can replace arguments.
+
+        A constructor that a class inherits from another module sets attributes that methods of the class use.
+        """
+        ours = owner is not None and owner.__module__ == self.module
+        node = self._nodes.classes.get(plain(owner.__qualname__)) if owner is not None and ours else None
+        if raw.node is not None:
+            return self._usage.demands(raw.node, node), self._usage.doubles(raw.node)
+        if node is None or not isinstance(raw.target, type):
+            return {}, {}
+        used = dict(self._elsewhere.demands(raw.target))
+        doubles: dict[str, Hint] = {}
+        fields = self._usage.fields(node)
+        for name, attributes in self._elsewhere.stored(raw.target).items():
+            for item in (fields[attribute] for attribute in attributes if attribute in fields):
+                known = [self._usage.hint(item), used.get(name, ANY)]
+                used[name] = union(hint for hint in known if hint.kind != "any")
+                if (double := item.double()) is not None:
+                    doubles[name] = double
+        return used, doubles
 
     def foreign(
         self, target: Any, module: str, qualname: str, owner: type | None, bound: bool = False
@@ -308,11 +330,11 @@ class _Sources:
     def _keyed(self, declared: Hint, name: str) -> Hint:
         """Return a declared dictionary or mapping with the keys that the body uses, as a first choice."""
         found: list[Hint] = []
-        for plain in choices(declared):
-            if plain.kind in ("dict", "mapping") and plain.args[:1] in ((_STR,), (ANY,)):
+        for choice in choices(declared):
+            if choice.kind in ("dict", "mapping") and choice.args[:1] in ((_STR,), (ANY,)):
                 used = [one for one in choices(self.used.get(name, ANY)) if one.kind == "record"]
-                found += [one._replace(args=tuple(_closest(plain.args[1], arg) for arg in one.args)) for one in used]
-            found.append(plain)
+                found += [one._replace(args=tuple(_closest(choice.args[1], arg) for arg in one.args)) for one in used]
+            found.append(choice)
         return union(found)
 
     def _filled(self, declared: Hint, name: str) -> Hint:

@@ -26,11 +26,13 @@ class Module(Protocol):
     Attributes:
         known: classes by their name in the source, with their hints.
         used: the values whose attributes or methods were used, in the order of reading.
+        passed_up: the arguments that a class passes to a method of a base, see `Reading`.
         receivers: the functions and classes of other modules.
     """
 
     known: Mapping[str, Hint]
     used: list[Evidence]
+    passed_up: list[tuple[ast.ClassDef, AnyFunction, Evidence, Evidence]]
     receivers: Receivers
 
     def evidence(self, node: AnyFunction) -> dict[str, Evidence]:
@@ -185,6 +187,8 @@ def _own(caller: Caller, node: ast.Call, function: ast.expr, arguments: list[Evi
     for name, argument in _received(node, names, arguments, words):
         if name in evidence:
             argument.link(evidence[name])
+            if caller.owner is not None and caller.definitions.owners.get(called) not in (None, caller.owner):
+                caller.reading.passed_up.append((caller.owner, called, evidence[name], argument))
     return True
 
 

@@ -35,6 +35,8 @@ class Reading:
 
     Attributes:
         used: the values whose attributes or methods were used, in the order of reading.
+        passed_up: the arguments that a class passes to a method of a base: the class, the method, the evidence about its
+            parameter and about the argument.
     """
 
     def __init__(
@@ -44,6 +46,7 @@ class Reading:
         self.known = known
         self.receivers = receivers
         self.used: list[Evidence] = []
+        self.passed_up: list[tuple[ast.ClassDef, AnyFunction, Evidence, Evidence]] = []
         self._functions: dict[AnyFunction, dict[str, Evidence]] = {}
         self._fields: dict[ast.ClassDef, dict[str, Evidence]] = {}
 

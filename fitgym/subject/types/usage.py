@@ -47,25 +47,48 @@ class Usage:
         self._sites = self._call_sites(tree)
         self._connect()
 
-    def demands(self, node: AnyFunction) -> dict[str, Hint]:
+    def demands(self, node: AnyFunction, owner: ast.ClassDef | None = None) -> dict[str, Hint]:
         """Return the inferred type of each parameter of a function, by name, without the parameters of unknown type.
 
         For a `**name` parameter, the constant keys that the body reads are returned as `name[key]`.
+
+        Args:
+            node: the function.
+            owner: the class whose objects have it as a method, if it is inherited; its other methods may use attributes
+                that this one sets.
         """
         evidence = self.reading.evidence(node)
+        if owner is not None:
+            evidence = {name: self._with_fields(node, item, owner) for name, item in evidence.items()}
         for name, seen in self._sites.get(node, {}).items():
             for hint in seen if name in evidence else ():
                 evidence[name].seen.setdefault(hint)
-        hints = {name: item.hint(self.attributes, far=self.far) for name, item in evidence.items()}
+        hints = {name: self.hint(item) for name, item in evidence.items()}
         if node.args.kwarg is not None:
             name = node.args.kwarg.arg
             for key, item in evidence[name].keys.items():
-                hints[f"{name}[{key}]"] = item.hint(self.attributes, far=self.far)
+                hints[f"{name}[{key}]"] = self.hint(item)
             hints.pop(name)
         if node.args.vararg is not None:
             name = node.args.vararg.arg  # like an annotation, the hint is for one argument
-            hints[name] = evidence[name].element.hint(self.attributes, far=self.far)
+            hints[name] = self.hint(evidence[name].element)
         return {name: hint for name, hint in hints.items() if hint.kind != "any" or "[" in name}
+
+    def stored(self, node: AnyFunction) -> dict[str, list[str]]:
+        """Return the attributes of the receiver to which a method assigns each of its parameters."""
+        return {name: self._stored(node, item) for name, item in self.reading.evidence(node).items()}
+
+    def fields(self, owner: ast.ClassDef) -> dict[str, Evidence]:
+        """Return the evidence about the attributes of the objects of a class, also from its bases inside the module."""
+        found: dict[str, Evidence] = {}
+        for known in self.definitions.ancestors(owner):
+            for name, item in self.reading.fields(known).items():
+                found.setdefault(name, Evidence()).link(item)
+        return found
+
+    def hint(self, item: Evidence) -> Hint:
+        """Return the type that the evidence suggests."""
+        return item.hint(self.attributes, far=self.far)
 
     def optional_keys(self, node: AnyFunction) -> frozenset[str]:
         """Return the constant keys that the body reads from its `**name` parameter in ways that allow them to be missing."""
@@ -78,6 +101,24 @@ class Usage:
         """Return plain objects that can replace the arguments of a function, by parameter; see `Evidence.double`."""
         found = {name: item.double() for name, item in self.reading.evidence(node).items()}
         return {name: hint for name, hint in found.items() if hint is not None}
+
+    def _stored(self, node: AnyFunction, item: Evidence) -> list[str]:
+        owner = self.definitions.owners.get(node)
+        fields = {} if owner is None else self.reading.fields(owner)
+        return [name for name, known in fields.items() if any(known is link for link in item.links)]
+
+    def _with_fields(self, node: AnyFunction, item: Evidence, owner: ast.ClassDef) -> Evidence:
+        """Return the evidence about an inherited method's parameter, together with that of a class that inherits it."""
+        names = self._stored(node, item)
+        if not names or owner is self.definitions.owners.get(node):
+            return item
+        both = Evidence()
+        both.link(item)
+        fields = self.fields(owner)
+        for name in names:
+            if name in fields:
+                both.link(fields[name])
+        return both
 
     def _connect(self) -> None:
         """Follow values into attributes and methods of objects of the module's own classes.
@@ -99,6 +140,8 @@ class Usage:
                         for parameter, argument in bound(call, positional(called)[0 if is_static(called) else 1 :]):
                             if parameter in evidence and id(argument) in places:
                                 places[id(argument)].link(evidence[parameter])
+        for heir, method, received, given in self.reading.passed_up:
+            given.link(self._with_fields(method, received, heir))
 
     def _classes_of(self, value: Evidence) -> list[ast.ClassDef]:
         """Return the classes of the module whose object the value may be, if there are one or two."""
