@@ -352,10 +352,10 @@ class Engine(Workbench):
         with self._charged():
             self._guidance.close_covered()
             if self.search.population:
-                living = self.search.living
+                individuals = self.search.individuals
                 others = self.archived_testcases()
                 try:
-                    self._evaluate(living)
+                    self._evaluate(individuals)
                     if any(map(self._is_about_mutants, new)):
                         # The archive has the shortest tests of each target, which are seldom the examples of people.
                         others = tuple(dict.fromkeys((*others, *self._state.sown)))
@@ -364,7 +364,7 @@ class Engine(Workbench):
                 except OutOfBudget:
                     return False
                 if new:
-                    testcases = chain.from_iterable(individual.testcases for individual in living)
+                    testcases = chain.from_iterable(individual.testcases for individual in individuals)
                     self._execution.offer(new, (*others, *testcases))
                     self._guidance.close_covered()
                 with self._state.stopwatch.time("search"):
@@ -414,7 +414,7 @@ class Engine(Workbench):
     def _sweep(self) -> None:
         """Drop the traces and statements that neither a population nor the archive uses."""
         state = self._state
-        individuals = state.living()
+        individuals = state.individuals()
         archived = (*state.archive.testcases(), *state.sown)
         state.measurements.retain(individuals, archived)
         state.confirmed = Lookup((t, None) for t in archived if t in state.confirmed)

@@ -275,8 +275,8 @@ class Queries(ActiveEvaluation):
         Kept are the test cases of the archive and of all populations. The distance to a target that existing tests
         cover is 0. It does not depend on the active functions.
         """
-        living = chain.from_iterable(individual.testcases for individual in self._state.living())
-        kept = list(dict.fromkeys((*self.archived_testcases(), *living)))
+        populations = chain.from_iterable(individual.testcases for individual in self._state.individuals())
+        kept = list(dict.fromkeys((*self.archived_testcases(), *populations)))
         least = self._state.measurements.least(name, self._measurable(name, kept))
         least[self.granted(name)] = 0.0
         return least

@@ -157,15 +157,15 @@ class State:
         """The algorithm in use."""
         return self.searches[self.search_name]
 
-    def living(self) -> list[Individual]:
+    def individuals(self) -> list[Individual]:
         """Return the individuals of all populations, saved ones included, each once."""
-        populations = [*(search.living for search in self.searches.values()), *self.saved.values()]
+        populations = [*(search.individuals for search in self.searches.values()), *self.saved.values()]
         return list(dict.fromkeys(chain.from_iterable(populations)))
 
     def update_births(self) -> None:
         """Note the generation for individuals that were not there at the last call."""
-        births, living = self.births, [individual.testcases for individual in self.living()]
-        self.births = {testcases: births.get(testcases, self.generation) for testcases in living}
+        births, present = self.births, [individual.testcases for individual in self.individuals()]
+        self.births = {testcases: births.get(testcases, self.generation) for testcases in present}
 
     @property
     def archived(self) -> tuple[str, ...]:

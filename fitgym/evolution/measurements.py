@@ -155,17 +155,17 @@ class Measurements:
 
     def retain(self, individuals: Sequence[Individual], testcases: Iterable[TestCase]) -> None:
         """Drop the measurements of all test cases except those of the individuals and the other given ones."""
-        living = dict.fromkeys(chain(testcases, *(individual.testcases for individual in individuals)))
-        self._needs = Lookup((t, needs) for t, needs in self._needs.items() if t in living)
-        kept = sorted({row for t, row in self._row.items() if t in living})
+        needed = dict.fromkeys(chain(testcases, *(individual.testcases for individual in individuals)))
+        self._needs = Lookup((t, needs) for t, needs in self._needs.items() if t in needed)
+        kept = sorted({row for t, row in self._row.items() if t in needed})
         number = {old: new for new, old in enumerate(kept)}
-        self._row = Lookup((t, number[row]) for t, row in self._row.items() if t in living)
+        self._row = Lookup((t, number[row]) for t, row in self._row.items() if t in needed)
         self._traces = [self._traces[row] for row in kept]
         self._row_of = Lookup((trace, row) for row, trace in enumerate(self._traces))
         self._suites.clear()
         for rows in self._rows.values():
             rows.retain(np.array(kept, dtype=np.intp), dict.fromkeys(individuals))
-            rows.fitness.retain(living)
+            rows.fitness.retain(needed)
 
     def _numbers(self, individuals: Sequence[Individual]) -> tuple[Index, Index]:
         """Return the rows of all test cases, individual by individual, and the number of rows per individual."""

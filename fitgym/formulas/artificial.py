@@ -246,7 +246,7 @@ class ArtificialEngine:
             if self.search.uses_archive:
                 self._closed[list(self._best)] = True
             self.search.refresh(self)
-        self._known = dict.fromkeys(t for one in self.search.living if len(one) > 1 for t in one.testcases)
+        self._known = dict.fromkeys(t for one in self.search.individuals if len(one) > 1 for t in one.testcases)
 
     def run(self) -> ArtificialEngine:
         """Step until the budget is spent or all feasible targets are covered."""

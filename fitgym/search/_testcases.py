@@ -28,7 +28,7 @@ class TestCaseSearch(Search):
         return self._suite
 
     @property
-    def living(self) -> list[Individual]:
+    def individuals(self) -> list[Individual]:
         """The population and the best suite."""
         return [*self.population, self.best] if self.population else []
 

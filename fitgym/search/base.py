@@ -165,7 +165,7 @@ class Search(ABC):
         return self.population[0]
 
     @property
-    def living(self) -> list[Individual]:
+    def individuals(self) -> list[Individual]:
         """All individuals whose values may still be needed."""
         return self.population
 

@@ -250,7 +250,7 @@ def _minimized(
         rows = [engine.covers(name, testcases) & ~engine.granted(name) for name in names if name != deadly]
         return np.concatenate(rows, axis=1) if rows else np.zeros((len(testcases), 0), dtype=bool)
 
-    def endings(testcases: Sequence[TestCase]) -> list[tuple[str, int, bool] | None]:
+    def outcomes(testcases: Sequence[TestCase]) -> list[tuple[str, int, bool] | None]:
         raised = [engine.trace(testcase).raised for testcase in testcases]
         return [None if one is None else (one.type, one.function, one.counted) for one in raised]
 
@@ -272,7 +272,7 @@ def _minimized(
             candidates,
             covered if covers else lambda testcases: covered(testcases)[:, :0],
             engine.table,
-            endings=endings,
+            outcomes=outcomes,
             seen=seen,
             kills=mutation.killed if mutants or (in_time and not deadly) else None,
             mutants=mutants,

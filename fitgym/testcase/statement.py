@@ -157,8 +157,8 @@ class StatementTable:
         """Return the statements of a test case, in order."""
         return [self._by_id[identifier] for identifier in testcase]
 
-    def retain(self, living: Iterable[TestCase]) -> None:
-        """Drop every statement that none of the `living` test cases uses."""
-        keep = {identifier for testcase in living for identifier in testcase}
+    def retain(self, needed: Iterable[TestCase]) -> None:
+        """Drop every statement that none of the `needed` test cases uses."""
+        keep = {identifier for testcase in needed for identifier in testcase}
         self._by_id = Lookup((i, s) for i, s in self._by_id.items() if i in keep)
         self._ids = Lookup((s, i) for i, s in self._by_id.items())

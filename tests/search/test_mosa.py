@@ -140,7 +140,7 @@ def test_a_tenth_of_the_offspring_is_new_or_from_the_archive() -> None:
 def test_the_best_is_the_suite_of_the_archive_and_stays_the_same_object() -> None:
     algorithm = run(search(archive=Stored((1,), (2, 3))), 1, Numbers(5))
     assert algorithm.best.testcases == ((1,), (2, 3)) and algorithm.best is algorithm.best
-    assert algorithm.living[-1] is algorithm.best and algorithm.living[:-1] == algorithm.population
+    assert algorithm.individuals[-1] is algorithm.best and algorithm.individuals[:-1] == algorithm.population
     assert len(run(search(), 1, Numbers(5)).best) == 1  # while the archive is empty
 
 

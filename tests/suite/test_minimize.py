@@ -257,7 +257,7 @@ class Arguments:
         ]
         return np.array(rows, dtype=bool).reshape(-1, len(self.conditions))
 
-    def endings(self, testcases: Sequence[TestCase]) -> list[str | None]:
+    def outcomes(self, testcases: Sequence[TestCase]) -> list[str | None]:
         return ["error" if any(s.operation == 9 for s in self.table.statements(t)) else None for t in testcases]
 
 
@@ -401,7 +401,7 @@ def test_a_test_that_returns_is_preferred_and_stays_so() -> None:
     table = StatementTable()
     world = Arguments(table, [lambda s: s.operation in (3, 9)])
     raising, returning = table.testcase([call(9)]), table.testcase([call(1), call(2), call(3, 0)])
-    kept = minimize([raising, returning], world.covered, table, endings=world.endings)
+    kept = minimize([raising, returning], world.covered, table, outcomes=world.outcomes)
     assert [s.operation for s in table.statements(kept[0])] == [1, 3]
     assert minimize([raising, returning], world.covered, table) == [raising]
 
@@ -440,7 +440,7 @@ class Mutants(Arguments):
 
 def made_plain_on(mutants: Mutants, *tests: Sequence[Statement]) -> list[list[Statement]]:
     candidates = [mutants.table.testcase(test) for test in tests]
-    found = minimize(candidates, mutants.covered, mutants.table, endings=mutants.endings, kills=mutants.kills)
+    found = minimize(candidates, mutants.covered, mutants.table, outcomes=mutants.outcomes, kills=mutants.kills)
     return [mutants.table.statements(testcase) for testcase in found]
 
 

@@ -37,10 +37,10 @@ def test_random_tests_become_a_suite_that_anyone_can_run(tmp_path: Path) -> None
             traces = executor.run(testcases, table)
             return recorded_counts(executor.subject, traces) > 0
 
-        def endings(testcases: Sequence[TestCase]) -> list[str | None]:
+        def outcomes(testcases: Sequence[TestCase]) -> list[str | None]:
             return [None if t.raised is None else t.raised.type for t in executor.run(testcases, table)]
 
-        kept = minimize(candidates, covered, table, endings=endings)
+        kept = minimize(candidates, covered, table, outcomes=outcomes)
         assert (covered(kept).any(axis=0) == covered(candidates).any(axis=0)).all()
         assert len(kept) < 30
         seen = list(zip(executor.observe(kept, table), executor.observe(kept, table), strict=True))

@@ -24,7 +24,7 @@ from fitgym.suite.reduction.makers import Means, makers_of
 from fitgym.suite.reduction.reduction import Proposals, Reduction, Row, Seen, Steps
 from fitgym.testcase.statement import StatementTable, TestCase
 
-__all__ = ["Covered", "Endings", "Kills", "minimize"]
+__all__ = ["Covered", "Kills", "Outcomes", "minimize"]
 
 Covered = Callable[[Sequence[TestCase]], NDArray[np.bool_]]
 """Runs test cases and returns the targets that each covers: booleans of shape `(n_testcases, n_targets)`.
@@ -32,7 +32,7 @@ Covered = Callable[[Sequence[TestCase]], NDArray[np.bool_]]
 Columns of targets discovered in the meantime may be appended; they are ignored.
 """
 
-Endings = Callable[[Sequence[TestCase]], Sequence[Hashable]]
+Outcomes = Callable[[Sequence[TestCase]], Sequence[Hashable]]
 """Returns the outcome of test cases that were run: None if they return, else a value that identifies the exception."""
 
 
@@ -54,7 +54,7 @@ def minimize(
     covered: Covered,
     table: StatementTable,
     *,
-    endings: Endings | None = None,
+    outcomes: Outcomes | None = None,
     seen: Callable[[Sequence[TestCase]], Sequence[Seen]] | None = None,
     kills: Kills | None = None,
     mutants: Set[int] = frozenset(),
@@ -87,7 +87,7 @@ def minimize(
             candidate unchanged, and the result still covers every target. If it raises on the first call, the
             candidates are returned.
         table: contains the statements of the candidates; shortened statements are added to it.
-        endings: returns the outcomes of test cases. Tests that return are preferred, because they can check a value,
+        outcomes: returns the outcomes of test cases. Tests that return are preferred, because they can check a value,
             and must keep returning. A test that raises must raise the same exception or return. With None, outcomes are
             ignored.
         seen: returns facts about the results of test cases; None if there are none. May raise `OutOfBudget`.
@@ -123,14 +123,14 @@ def minimize(
     def judge(testcases: Sequence[TestCase], columns: NDArray[np.bool_] | None = None) -> list[Row]:
         """Return the coverage and the outcome of test cases."""
         columns = covered(testcases) if columns is None else columns
-        ends = [None] * len(testcases) if endings is None else endings(testcases)
-        return [Row(covers, ending) for covers, ending in zip(columns[:, :targets], ends, strict=True)]
+        ended = [None] * len(testcases) if outcomes is None else outcomes(testcases)
+        return [Row(covers, outcome) for covers, outcome in zip(columns[:, :targets], ended, strict=True)]
 
     # Shorten the shortest candidate of each goal, a target or a mutant; candidates that return are preferred.
     rows = [row._replace(kills=some) for row, some in zip(judge(tests, first), killed, strict=True)]
     order = sorted(
         range(len(tests)),
-        key=lambda at: (rows[at].ending is not None, len(tests[at]), -first[at].sum() - len(killed[at]), at),
+        key=lambda at: (rows[at].outcome is not None, len(tests[at]), -first[at].sum() - len(killed[at]), at),
     )
     means = Means(table)
     chosen: list[Reduction] = []
@@ -193,7 +193,7 @@ def _assign_mutants(reductions: Sequence[Reduction], kills: Kills | None) -> Non
     Mutants that the fewest tests kill are preferred: a mutant that many tests kill will probably die whatever the
     arguments are.
     """
-    returning = [one for one in reductions if one.row.ending is None]
+    returning = [one for one in reductions if one.row.outcome is None]
     if kills is None or not returning:
         return
     with contextlib.suppress(OutOfBudget):
@@ -237,16 +237,16 @@ def _split(
     result: list[Reduction] = []
     for one in reductions:
         made: list[Reduction] = []
-        missing, living = set(one.targets), set(one.mutants)
+        missing, alive = set(one.targets), set(one.mutants)
         for part in parts[one.best] if len(parts[one.best]) > 1 else ():
             mine = [target for target in one.targets if target in missing and rows[part].covers[target]]
-            deadly = rows[part].kills & living
-            if (mine or deadly) and rows[part].ending in (None, one.row.ending):
+            deadly = rows[part].kills & alive
+            if (mine or deadly) and rows[part].outcome in (None, one.row.outcome):
                 made.append(Reduction(part, mine, rows[part], one.means))
                 made[-1].mutants = deadly
                 missing -= set(mine)
-                living -= deadly
-        result += [one] if missing or living or not made else made
+                alive -= deadly
+        result += [one] if missing or alive or not made else made
     return result
 
 

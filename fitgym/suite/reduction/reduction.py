@@ -53,12 +53,12 @@ class Row(NamedTuple):
 
     Attributes:
         covers: the targets that it covers, booleans of shape `(n_targets,)`.
-        ending: its outcome, None if it returns.
+        outcome: how it ended, None if it returned.
         kills: mutants that it is known to kill.
     """
 
     covers: NDArray[np.bool_]
-    ending: Hashable
+    outcome: Hashable
     kills: frozenset[int] = frozenset()
 
 
@@ -141,7 +141,7 @@ class Reduction:
         return [
             (position, change)
             for position, statement in enumerate(self._table.statements(self.best))
-            for change in plainer(statement, self.means.of(statement), raises=self.row.ending is not None)
+            for change in plainer(statement, self.means.of(statement), raises=self.row.outcome is not None)
         ]
 
     def _drained(self, iterators: Container[int]) -> list[TestCase]:
@@ -230,7 +230,7 @@ class Reduction:
 
     def covers(self, row: Row) -> bool:
         """Return whether the behaviour keeps the targets and the outcome; mutants are not considered."""
-        return row.ending in (None, self.row.ending) and bool(row.covers[self.targets].all())
+        return row.outcome in (None, self.row.outcome) and bool(row.covers[self.targets].all())
 
     def kept(self, keep: list[int]) -> TestCase:
         """Return the best test case reduced to the positions `keep`."""
