@@ -1,13 +1,16 @@
-"""Messages: the part of an exception's message that a test can expect in the next run."""
+"""Messages: the part of an exception's message that a test can expect in the next run, and why tests are left out."""
 
 from __future__ import annotations
 
 import re
 
-__all__ = ["MESSAGE", "pattern"]
+__all__ = ["MESSAGE", "NOT_ENDED", "pattern"]
 
 MESSAGE = -1
 """The index that stands for the exception's message among the indexes of assertions."""
+
+NOT_ENDED = "did not end in time"
+"""Why a test is left out that was interrupted."""
 
 MAX_PATTERN = 60
 CUT_PATTERN = 40  # length of a shortened message; with most exception classes it fits on one line

@@ -368,6 +368,12 @@ def test_of_tests_too_slow_for_the_time_left_the_fastest_are_kept(monkeypatch: p
     assert session.runs[-2:] == [(0, ["b", "c", "d", "e", "g"], True), (1, ["g", "e", "d", "c", "b"], True)]
 
 
+def test_a_test_that_ends_each_run_does_not_cost_those_that_passed_in_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = {"a": 0.1, "b": 0.1, "endless": 100.0, "c": 0.1, "d": 0.1}
+    session = Session(seconds, hard=6.0)  # for one batch: a and b pass in the order of the file, c and d in reverse
+    assert names_of(session.stabilize(monkeypatch)) == ["a", "b", "c", "d"]
+
+
 def test_one_test_that_breaks_all_after_it_does_not_cost_them(monkeypatch: pytest.MonkeyPatch) -> None:
     names = [f"t{number}" for number in range(8)]
 
@@ -567,7 +573,7 @@ def test_a_run_in_which_pytest_breaks_at_its_end_is_not_finished(tmp_path: Path,
 
 HANGING = [
     ("thread", "threading.Thread(target=threading.Event().wait).start()", "a thread does not end"),
-    ("loop", "threading.Event().wait()", "did not end in time"),
+    ("loop of C", "sum(range(10**12))", "did not end in time"),
 ]
 
 
@@ -580,6 +586,23 @@ def test_what_hangs_is_not_waited_for_until_the_limit(
     made = rerun(tmp_path, text, limit_s=100.0)
     assert made.verdicts == {"test_a": Verdict(True), "test_b": Verdict(False, (), why)}
     assert made.timed_out and not made.finished and made.seconds < 90
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "while True: pass",
+        "threading.Event().wait()",
+        "assert time.sleep(60)",
+        "try: time.sleep(60)\n    except: pass\n    time.sleep(60)",
+    ],
+)
+def test_after_a_test_that_is_interrupted_the_others_run(tmp_path: Path, body: str) -> None:
+    text = f"import threading, time\ndef test_a():\n    pass\ndef test_b():\n    {body}\ndef test_c():\n    pass\n"
+    made = rerun(tmp_path, text, limit_s=100.0, still_s=0.3)
+    passed = {"test_a": Verdict(True), "test_c": Verdict(True)}
+    assert made.verdicts == {**passed, "test_b": Verdict(False, (), "did not end in time")}
+    assert made.finished and not made.timed_out
 
 
 def test_a_test_may_empty_its_home(tmp_path: Path) -> None:

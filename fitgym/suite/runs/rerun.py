@@ -21,6 +21,7 @@ from pathlib import Path
 from fitgym.sandbox.environment import MARKER, marked
 from fitgym.sandbox.folder import Folder
 from fitgym.subject.subject import Reference
+from fitgym.suite.messages import NOT_ENDED
 from fitgym.suite.runs.other_machine import ENVIRONMENT
 from fitgym.suite.text.cleanup import note
 from fitgym.suite.text.place import import_root
@@ -30,7 +31,10 @@ __all__ = ["FILE_NAME", "Rerun", "Verdict"]
 FILE_NAME = "test_generated.py"
 
 STILL_S = 6.0
-"""Time limit of one test in seconds, three times its limit in the search; a longer silence counts as hanging."""
+"""Time limit of one test in seconds, three times its limit in the search."""
+
+GRACE_S = 1.5
+"""Seconds after that limit in which a test can be interrupted; code in C that goes on then ends the run."""
 
 POLL_S = 0.02
 
@@ -75,7 +79,8 @@ class Rerun:
         elsewhere: simulate another machine, see `fitgym.suite.runs.other_machine`.
         measured: measure branch coverage of the subject.
         mutated: source of the mutant to import as the subject, "" for the original.
-        limit_s: time limit in seconds; a test that takes more than `STILL_S` also ends the run.
+        limit_s: time limit in seconds.
+        still_s: time limit of one test in seconds, at most `STILL_S`.
         patience_s: time limit in seconds that applies if the first test began in its first half.
 
     Attributes:
@@ -95,6 +100,7 @@ class Rerun:
     measured: bool = False
     mutated: str = ""
     limit_s: float = 60.0
+    still_s: float = math.inf
     patience_s: float = math.inf
     verdicts: dict[str, Verdict] = field(init=False, default_factory=dict)
     unusable: str = field(init=False, default="")
@@ -149,6 +155,10 @@ class Rerun:
         return self._folder / "coverage"
 
     @property
+    def _still(self) -> float:
+        return min(self.still_s, STILL_S)
+
+    @property
     def _place(self) -> Path:
         """The current folder of the interpreter; it contains only the file, so that new files can be detected."""
         return self._folder / "suite"
@@ -173,7 +183,7 @@ class Rerun:
         self.timed_out = code is None and (
             now > self.limit_s
             or now > self.patience_s >= 2 * self._begun
-            or (size > 0 and now - self._grown_at > STILL_S)
+            or (size > 0 and now - self._grown_at > self._still + GRACE_S)
         )
         if code is None and not self.timed_out:
             return False
@@ -206,7 +216,13 @@ class Rerun:
             "--verdicts",
             str(self._folder / "verdicts"),
         ]
-        pytest += ["--order", str(self.order), *(["--elsewhere"] if self.elsewhere else [])]
+        pytest += [
+            "--still",
+            f"{self._still:.2f}",
+            "--order",
+            str(self.order),
+            *(["--elsewhere"] if self.elsewhere else []),
+        ]
         if self.mutated:
             pytest += ["-x", "-p", "fitgym.suite.runs.mutated", "--mutated", str(self._folder / "mutated")]
             pytest += ["--module", self.reference.module, "--origin", self.reference.path]
@@ -270,7 +286,7 @@ class Rerun:
         for name in sorted(writers & set(self.verdicts)):
             self.verdicts[name] = replace(self.verdicts[name], wrote=True)
         if running:
-            why = "did not end in time" if code is None else f"ended the interpreter with code {code}"
+            why = NOT_ENDED if code is None else f"ended the interpreter with code {code}"
             self.verdicts[running] = Verdict(False, (), why, seconds=silent_s)
         elif not self.verdicts and not self.unusable:
             silent = "it was not imported in time" if code is None else "the interpreter wrote nothing"

@@ -5,7 +5,8 @@ Every run is a fresh interpreter with a hash seed of its own; every second one s
 any two tests each runs first once; then orders are shuffled. Whatever differs is removed: the assertion if only that
 failed, otherwise the test. A test that passes but takes different paths through the subject, so that the coverage of
 the suite varies, is also removed. Then the count of clean runs starts again, because another test may have depended on
-the removed one. Tests that leave files in the current folder get a folder of their own.
+the removed one. Tests that leave files in the current folder get a folder of their own. If the time ends before all
+tests have passed in both orders, because some of them end their interpreter, those that have passed once are kept.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from fitgym.suite.assertions import weakened
 from fitgym.suite.deadline import Deadline
 from fitgym.suite.finished_test import FinishedTest
 from fitgym.suite.runs.measure import Arc, Measured, arcs_by_test, read_coverage
-from fitgym.suite.runs.rerun import POLL_S, Rerun, Verdict
+from fitgym.suite.runs.rerun import POLL_S, STILL_S, Rerun, Verdict
 
 __all__ = ["Dropped", "Stability", "stabilize"]
 
@@ -57,7 +58,8 @@ class Stability:
     """The stable part of a suite, and how well it was checked.
 
     Attributes:
-        tests: all of them passed in `runs` consecutive runs, in their present form, and at least twice.
+        tests: all of them passed in `runs` consecutive runs, in their present form, and at least twice; with 0 runs at
+            least once.
         runs: number of fresh interpreters that ran exactly these tests without a failure; 0 if there was no time
             after others had failed.
         wanted: number of runs requested; fewer were made if time ran out.
@@ -103,7 +105,8 @@ def stabilize(
         deadline: after its soft end, one clean batch of `jobs` runs is enough. If a batch fails and there is time for
             only one more, all tests that failed or did not run are removed, and the slowest ones if the rest would not
             finish in time. If more tests passed in both orders beside the failed ones, these are kept instead: each
-            removed test ran once before and once after them.
+            removed test ran once before and once after them. If more than twice as many passed in one of the orders and
+            failed in none, these are kept.
         limit_s: time limit of one interpreter in seconds; None for 20 plus 2.5 for each test.
         measure: measure coverage in every run.
         report: receives the number of clean runs so far.
@@ -114,6 +117,7 @@ def stabilize(
     measured: Measured | None = None
     ways: list[dict[str, frozenset[Arc]]] = []
     proven: list[FinishedTest] = []  # passed in every run of the last batch, beside tests that failed
+    passed_once: list[FinishedTest] = []  # in a run of the last batch that another test ended, and failed in none
     while work.tests and clean < runs:
         report(f"checking in fresh interpreters: {clean} of {runs} clean runs")
         if not clean:
@@ -145,6 +149,7 @@ def stabilize(
                         measured=measure,
                         limit_s=min(limit, rest),
                         patience_s=patience,
+                        still_s=max(rest / 6, STILL_S / 3),  # in a hurry it is that of the search
                     )
                 )
             waiting = reruns
@@ -172,6 +177,7 @@ def stabilize(
                 continue
             clean, ways = 0, []
             proven = _proven(work.tests, proven, reruns, writers)
+            passed_once = _passed_once(work.tests, reruns, writers)
             if work.give_folders(writers) and not hurried:  # tests may have failed because of files of other tests
                 continue
             if unusable := [rerun for rerun in reruns if rerun.unusable]:
@@ -195,8 +201,11 @@ def stabilize(
                 rerun.close()
     if not clean:
         work.drop_all(_NOT_CHECKED.error)
-    if len(proven) > len(work.tests):
-        work.bring_back(proven)
+    best = max(work.tests, proven, key=len)
+    if len(passed_once) > 2 * len(best):  # rather weaker evidence than hardly any tests
+        best = passed_once
+    if len(best) > len(work.tests):
+        work.bring_back(best)
         clean, measured = 0, None
     kept = {test.name for test in work.tests}
     weakened = sum(count for name, count in work.weakened.items() if name in kept)
@@ -351,6 +360,18 @@ def _proven(
         test
         for test in (tests if complete else before)
         if test.name not in writers and all(rerun.verdicts.get(test.name, unseen).passed for rerun in reruns)
+    ]
+
+
+def _passed_once(tests: Sequence[FinishedTest], reruns: Sequence[Rerun], writers: Container[str]) -> list[FinishedTest]:
+    """Return the tests that passed at least once, failed in no run and leave no files."""
+    verdicts = [rerun.verdicts for rerun in reruns]
+    return [
+        test
+        for test in tests
+        if test.name not in writers
+        and any(test.name in known for known in verdicts)
+        and all(known.get(test.name, _GOOD).passed for known in verdicts)
     ]
 
 

@@ -2,7 +2,8 @@
 
 Loaded by `pytest -p fitgym.suite.runs.verdicts --verdicts FILE --order N`. FILE gets one JSON object per line, written
 immediately, so that the running test is known if the interpreter dies. After a failed assertion, the later assertions
-of the test are tried as well, so that one run finds all that do not hold.
+of the test are tried as well, so that one run finds all that do not hold. A test that does not end in time is
+interrupted, and the tests after it still run.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import ast
 import json
 import os
 import random
+import signal
 import sys
 import threading
 import time
@@ -21,10 +23,12 @@ from typing import Any
 
 import pytest
 
-from fitgym.suite.messages import MESSAGE
+from fitgym.suite.messages import MESSAGE, NOT_ENDED
 from fitgym.suite.runs.other_machine import arrive
 
 __all__ = ["Verdicts", "order_of"]
+
+_AGAIN_S = 0.5  # until a test is interrupted once more, because it may handle every exception
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -32,12 +36,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--elsewhere", action="store_true", help="as on another machine, see fitgym.suite.runs.other_machine"
     )
+    parser.addoption("--still", type=float, default=0.0, help="seconds after which a test is interrupted, 0 for never")
     parser.addoption("--order", type=int, default=0, help="0 as written, 1 reversed, n shuffled with seed n")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     if path := config.getoption("--verdicts"):
-        config.pluginmanager.register(Verdicts(Path(path)), "fitgym-verdicts")
+        config.pluginmanager.register(Verdicts(Path(path), config.getoption("--still")), "fitgym-verdicts")
     sys.argv[1:] = ["tests"]  # what users write, in place of our own options
     if config.getoption("--elsewhere"):
         arrive()
@@ -57,6 +62,10 @@ def order_of(size: int, order: int) -> list[int]:
     return indexes
 
 
+class _Interrupted(BaseException):
+    """The test did not end in time."""
+
+
 class Verdicts:
     """Writes events, one JSON object per line: `{"test": name, "event": ...}`.
 
@@ -65,8 +74,9 @@ class Verdicts:
         imported.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, still_s: float = 0.0) -> None:
         self._path = path
+        self._still_s = still_s
         self._folder = Path.cwd()
         self._threads = threading.enumerate()
         self._seconds = 0.0  # of the last test
@@ -86,9 +96,13 @@ class Verdicts:
         before = _entries(self._folder)
         # Libraries that stop the time replace the other clocks in every module, so pytest's duration may be years.
         began = time.clock_gettime(time.CLOCK_MONOTONIC)
+        known = signal.signal(signal.SIGALRM, _interrupt)
+        signal.setitimer(signal.ITIMER_REAL, self._still_s, _AGAIN_S)
         try:
             return (yield)
         finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, known)
             self._seconds = time.clock_gettime(time.CLOCK_MONOTONIC) - began
             if _entries(self._folder) != before:
                 self._write(event="wrote", test=item.name)
@@ -100,7 +114,9 @@ class Verdicts:
         """Write the outcome of a test."""
         report = yield
         error = call.excinfo
-        if error is not None:
+        if error is not None and isinstance(error.value, _Interrupted):
+            self._write_end(item, error=NOT_ENDED)
+        elif error is not None:
             name = type(error.value).__name__
             assertions = failed_assertions(item, error.tb) if call.when == "call" else []
             self._write_end(item, assertions=assertions, error=name)
@@ -128,6 +144,10 @@ class Verdicts:
     def _write(self, **entry: Any) -> None:
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps(entry) + "\n")
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise _Interrupted
 
 
 def _entries(folder: Path) -> list[tuple[str, int, int]]:
