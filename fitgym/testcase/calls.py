@@ -13,7 +13,7 @@ from fitgym.testcase.arguments.forms import Build
 from fitgym.testcase.arguments.literals import Literals
 from fitgym.testcase.arguments.values import Values
 from fitgym.testcase.builders import Builders
-from fitgym.testcase.draft import Draft
+from fitgym.testcase.draft import Draft, NoRoom
 from fitgym.testcase.expression import Expression
 from fitgym.testcase.knowledge import Knowledge
 from fitgym.testcase.rates import Rates
@@ -63,7 +63,7 @@ class Calls:
             depth: current nesting of objects.
 
         Returns:
-            The position of the call, or -1 if there is no receiver or no room.
+            The position of the call, or -1 if there is no receiver, no argument of a declared class, or no room.
         """
         before = len(draft)
         signature = self._signatures[operation.id] or self.signature(operation.id)
@@ -81,7 +81,11 @@ class Calls:
         if known is not None:
             args, kwargs = known.args, known.kwargs
         else:
-            args, kwargs = self._arguments(signature, draft, rng, depth)
+            try:
+                args, kwargs = self._arguments(signature, draft, rng, depth)
+            except NoRoom:
+                del draft[before:]
+                return -1
         if len(draft) >= self.rates.max_length:
             # The statements for the arguments used up the room: remove them again.
             del draft[before:]

@@ -7,7 +7,11 @@ from collections.abc import Container, Iterable
 from fitgym.chance import Chance
 from fitgym.testcase.statement import Statement
 
-__all__ = ["Draft"]
+__all__ = ["Draft", "NoRoom"]
+
+
+class NoRoom(Exception):
+    """A draft has no room for the statements that build an object."""
 
 
 class Draft(list[Statement]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fitgym.subject.subject import Operation, Subject
-from fitgym.subject.types.hints import ANY, Hint
+from fitgym.subject.types.hints import ANY, Hint, choices
 from fitgym.testcase.subtyping import fits, simple_kind
 
 __all__ = ["Providers", "Results"]
@@ -25,6 +25,10 @@ class Providers:
     def __init__(self, operations: list[Operation]) -> None:
         self.operations = operations
         self.ids = {operation.id for operation in operations}
+
+    def build_alone(self) -> bool:
+        """Return whether one of the operations needs no other object."""
+        return any(not operation.needs_receiver and not _needs_object(operation) for operation in self.operations)
 
 
 class Results:
@@ -143,3 +147,9 @@ class Results:
             for member in members
         ]
         return tuple(sorted(fitting, key=lambda operation: operation.id))
+
+
+def _needs_object(operation: Operation) -> bool:
+    """Return whether a required parameter accepts objects only."""
+    required = [parameter.hint for parameter in operation.parameters if parameter.required]
+    return any(all(simple_kind(part) in ("class", "protocol") for part in choices(hint)) for hint in required)

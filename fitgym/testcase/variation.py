@@ -11,7 +11,7 @@ from collections.abc import Container, Iterable, Sequence
 from fitgym.chance import Chance
 from fitgym.testcase.arguments.values import Place
 from fitgym.testcase.calls import Calls
-from fitgym.testcase.draft import Draft
+from fitgym.testcase.draft import Draft, NoRoom
 from fitgym.testcase.expression import Expression
 from fitgym.testcase.selection import Selection
 from fitgym.testcase.signature import Signature
@@ -105,6 +105,23 @@ class Variation:
         """Change the statement at `position`; return an equal test case if the change exceeds the length limit."""
         draft = Draft(statements[:position])
         statement = statements[position]
+        try:
+            changed = self._changed(statement, draft, rng)
+        except NoRoom:
+            return list(statements)
+        draft.append(changed)
+        if len(draft) + len(statements) - position - 1 > self.rates.max_length:
+            return list(statements)
+        # New helpers stand before the changed statement, so what refers to it moves as well.
+        draft.extend_moved(statements[position + 1 :], position, len(draft) - 1 - position)
+        return draft
+
+    def _changed(self, statement: Statement, draft: Draft, rng: Chance) -> Statement:
+        """Return a statement with another operation, receiver or argument; the same if there is none.
+
+        Raises:
+            NoRoom: there is no room for an argument of a declared class.
+        """
         where = rng.random()
         # 10 % change the operation, 10 % the receiver, 15 % an optional argument, the rest another argument.
         if where < 0.1:
@@ -118,13 +135,8 @@ class Variation:
         if changed is None:
             changed = self._other_argument(statement, draft, rng)
         if changed is None:
-            changed = self._toggled(statement, draft, rng) or self._other_operation(statement, draft, rng) or statement
-        draft.append(changed)
-        if len(draft) + len(statements) - position - 1 > self.rates.max_length:
-            return list(statements)
-        # New helpers stand before the changed statement, so what refers to it moves as well.
-        draft.extend_moved(statements[position + 1 :], position, len(draft) - 1 - position)
-        return draft
+            changed = self._toggled(statement, draft, rng) or self._other_operation(statement, draft, rng)
+        return changed or statement
 
     def _other_argument(self, statement: Statement, draft: Draft, rng: Chance) -> Statement | None:
         """Change one argument: mostly slightly, otherwise by a new draw."""

@@ -19,7 +19,7 @@ from fitgym.testcase.arguments.mixture import ANY_KINDS
 from fitgym.testcase.arguments.records import record
 from fitgym.testcase.constants import KINDS, Scalar, canonical, kind_of_text
 from fitgym.testcase.distinct import distinct
-from fitgym.testcase.draft import Draft
+from fitgym.testcase.draft import Draft, NoRoom
 from fitgym.testcase.expression import Collection, CollectionKind, Expression, Lambda, Literal, Name, Ref
 from fitgym.testcase.families import instances, members
 from fitgym.testcase.rates import Rates
@@ -209,7 +209,7 @@ class Forms:
 
     # Compound hints
 
-    def _of_any(self, hint: Hint) -> Form:
+    def _of_any(self, _: Hint) -> Form:
         return self.anything
 
     def _of_union(self, hint: Hint) -> Form:
@@ -441,6 +441,8 @@ class Forms:
             return instances[int(random() * len(instances))]
         if found < 0:
             found = draft.result(providers.ids, rng)
+        if found < 0 and providers.operations and (depth < self.rates.max_depth or providers.build_alone()):
+            raise NoRoom
         return Ref(found) if found >= 0 else self.anything(draft, rng, depth + 1)
 
     def _family(self, name: str) -> tuple[Class, ...]:

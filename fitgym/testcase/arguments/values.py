@@ -13,7 +13,7 @@ from fitgym.testcase.arguments.literals import Literals
 from fitgym.testcase.arguments.mixture import Mixture
 from fitgym.testcase.arguments.recent import Recent
 from fitgym.testcase.distinct import distinct
-from fitgym.testcase.draft import Draft
+from fitgym.testcase.draft import Draft, NoRoom
 from fitgym.testcase.expression import Collection, CollectionKind, Expression, Lambda, Literal, Ref
 from fitgym.testcase.knowledge import Knowledge, is_large
 from fitgym.testcase.rates import Rates
@@ -104,7 +104,21 @@ class Values:
         )
 
     def argument(self, place: Place, draft: Draft, rng: Chance, depth: int) -> Expression:
-        """Draw an argument for a parameter: as annotated, as inferred at run time, or of a kind that worked so far."""
+        """Draw an argument for a parameter: as annotated, as inferred at run time, or of a kind that worked so far.
+
+        Raises:
+            NoRoom: there is no room for an object of the declared class.
+        """
+        before = len(draft)
+        try:
+            return self._drawn(place, draft, rng, depth)
+        except NoRoom:
+            if place.typed:
+                raise
+            del draft[before:]
+            return self.anything(draft, rng, depth)
+
+    def _drawn(self, place: Place, draft: Draft, rng: Chance, depth: int) -> Expression:
         random = rng.random
         rates = self.rates
         value: Expression | None = None
@@ -141,20 +155,37 @@ class Values:
         return self.forms.anything(draft, rng, depth)
 
     def of(self, hint: Hint, draft: Draft, rng: Chance, depth: int) -> Expression:
-        """Draw a value of `hint`, or any value if none of the hint can be built.
+        """Draw a value of `hint`, or any value if nothing builds an object of its class.
 
         Args:
             hint: the wanted type.
             draft: statements that the value may refer to; receives statements that build objects.
             rng: source of random numbers.
             depth: current nesting, from 0.
+
+        Raises:
+            NoRoom: there is no room for an object of the class.
         """
         return self.forms.of(hint)(draft, rng, depth)
 
     # Changing
 
     def varied(self, place: Place, value: Expression, draft: Draft, rng: Chance) -> Expression:
-        """Change the argument of a parameter: mostly slightly, otherwise by a new draw."""
+        """Change the argument of a parameter: mostly slightly, otherwise by a new draw.
+
+        Raises:
+            NoRoom: there is no room for an object of the declared class.
+        """
+        before = len(draft)
+        try:
+            return self._changed(place, value, draft, rng)
+        except NoRoom:
+            if place.typed:
+                raise
+            del draft[before:]
+            return self.anything(draft, rng, 0)
+
+    def _changed(self, place: Place, value: Expression, draft: Draft, rng: Chance) -> Expression:
         if rng.random() < 0.2:
             return self.argument(place, draft, rng, 0)
         hint = place.hint
