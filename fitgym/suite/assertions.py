@@ -12,6 +12,7 @@ from fitgym.suite.finished_test import FinishedTest
 from fitgym.suite.kills import Kills, fewest
 from fitgym.suite.messages import MESSAGE, pattern
 from fitgym.suite.names import Description, description, test_names
+from fitgym.suite.rebinding import rebound
 from fitgym.testcase.constants import kind_of_text
 from fitgym.testcase.expression import Collection, Literal, Name
 from fitgym.testcase.statement import Statement
@@ -105,6 +106,7 @@ def finished_test(
     test = FinishedTest(
         "", tuple(statements), chosen, raises, match, frozenset(finite), steady, surroundings=surroundings
     )
+    test = rebound(test, seen.observations, subject)
     return replace(test, name=described(test, subject).name())
 
 

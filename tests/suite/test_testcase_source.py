@@ -139,7 +139,9 @@ OPERATORS = [
     ("__rpow__", (Literal("-1"),), "(-1) ** n"),
     ("__pow__", (TWO, TWO), "pow(n, 2, 2)"),
     ("__rdivmod__", (ONE,), "divmod(1, n)"),
-    ("__iadd__", (ONE,), "operator.iadd(n, 1)"),
+    ("__iadd__", (ONE,), "n += 1"),
+    ("__ifloordiv__", (ONE,), "n //= 1"),
+    ("__imatmul__", (Lambda(0, ONE),), "n @= lambda: 1"),
     ("__eq__", (Literal("None"),), "other = None\nn == other"),  # as linters want it
     ("__invert__", (), "~n"),
     ("__abs__", (), "abs(n)"),
@@ -175,6 +177,19 @@ def test_special_methods_become_the_syntax_that_calls_them(name: str, args: tupl
     rendered = render([Statement(0), Statement(1, 0, args)], operator(name, len(args)))
     assert "\n".join(rendered.blocks[1]) == text
     compile("\n".join(rendered.lines), "rendered", "exec")
+
+
+def test_an_object_that_is_used_later_is_not_rebound() -> None:
+    added = Statement(1, 0, (ONE,))
+    rendered = render([Statement(0), added, Statement(1, 0, (TWO,))], operator("__iadd__", 1))
+    assert rendered.lines == ["n = N()", "operator.iadd(n, 1)", "n += 2"]
+    assert "import operator" in rendered.scope.imports()
+
+
+def test_the_result_of_an_assignment_in_place_has_the_name_of_the_object() -> None:
+    rendered = render([Statement(0), Statement(1, 0, (ONE,)), Statement(1, 1, (TWO,))], operator("__iadd__", 1))
+    assert rendered.lines == ["n = N()", "n += 1", "n += 2"]
+    assert "import operator" not in rendered.scope.imports()
 
 
 # Expressions

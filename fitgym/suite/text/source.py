@@ -21,7 +21,7 @@ from fitgym.testcase.knowledge import first_use
 from fitgym.testcase.statement import Statement
 from fitgym.testcase.subtyping import simple_kind
 
-__all__ = ["Rendered", "render"]
+__all__ = ["IN_PLACE", "Rendered", "render"]
 
 _DRAINED = "100"  # elements taken from an iterator, as in the worker
 
@@ -84,6 +84,8 @@ _FROM_MODULES = {
     "__length_hint__": ("operator", "length_hint"),
     **{f"__i{name[2:]}": ("operator", f"i{name[2:-2]}") for name in _BINARY if f"__r{name[2:]}" in _REFLECTED},
 }
+IN_PLACE = {name: f"{_BINARY[f'__{name[3:]}']}=" for name in _FROM_MODULES if f"__{name[3:]}" in _BINARY}
+"""The augmented assignments, by the special methods that they call."""
 _RESULTS = {
     "__contains__": "found",
     "__len__": "length",
@@ -166,11 +168,13 @@ def render(
         width: maximal length of a line: 88, the formatters' default, minus 4 for the body of a function.
     """
     scope = Scope() if scope is None else scope
-    writer = _Writer(statements, subject, scope, reserved, finite, given, environment, width)
+    writer = _Writer(statements, subject, scope, named, reserved, finite, given, environment, width)
     needed = {reference for statement in statements for reference in statement.refs}.union(named)
     blocks = []
     for position in range(len(statements)):
-        if position in needed:
+        if writer.rebinds(position):
+            writer.names[position] = writer.names[statements[position].receiver]
+        elif position in needed:
             writer.bind(position)
         lines = writer.block(position)
         if position in discarded and position not in needed:
@@ -187,6 +191,7 @@ class _Writer:
         statements: Sequence[Statement],
         subject: Subject,
         scope: Scope,
+        named: Container[int],
         reserved: Container[str],
         finite: Container[int],
         given: Mapping[int, str],
@@ -196,6 +201,7 @@ class _Writer:
         self.statements = statements
         self.subject = subject
         self.scope = scope
+        self.named = named
         self.reserved = reserved
         self.finite = finite
         self.environment = environment
@@ -219,13 +225,26 @@ class _Writer:
             self.scope.module("asyncio")
         if drive == "iterate" and position not in self.finite:
             self.scope.module("itertools")
-        if operation.operator in _FROM_MODULES:
+        if operation.operator in _FROM_MODULES and not self.rebinds(position):
             self.scope.module(_FROM_MODULES[operation.operator][0])
         anything = dict.fromkeys((*range(len(self.statements)), *given), "_")
         for argument in (*statement.args, *(value for _, value in statement.kwargs)):
             expression_piece(argument, anything, self.scope)
 
     # Names of variables
+
+    def rebinds(self, position: int) -> bool:
+        """Return whether the statement can be written as `x += y`, because `x` before it is used no more."""
+        statement = self.statements[position]
+        operation = self.subject.operations[statement.operation]
+        later = self.statements[position + 1 :]
+        return (
+            operation.operator in IN_PLACE
+            and len(statement.args) == 1
+            and not operation.drive
+            and statement.receiver not in self.named
+            and all(statement.receiver not in one.refs for one in later)
+        )
 
     def bind(self, position: int) -> None:
         """Give the result of a statement a variable."""
@@ -375,6 +394,8 @@ class _Writer:
         """Return a special method as the syntax that calls it, or None if there is none for these arguments."""
         count = len(args)
         lines: list[str] = []
+        if operator in IN_PLACE and target == receiver:
+            return laid_out(prefixed(f"{receiver} {IN_PLACE[operator]} ", args[0]), self.width)
         if count == 1 and operator in _BINARY:
             symbol = _BINARY[operator]
             doubtful = (symbol in ("==", "!=") and args[0] in _SINGLETONS) or (
