@@ -62,7 +62,8 @@ def tabulated(tests: Sequence[FinishedTest], subject: Subject, taken: Container[
                 name = f"{one.name}_{number}"
             names.add(name)
             joined |= dict.fromkeys(one.cases.names, replace(one, name=name))
-    return list(dict.fromkeys(joined.get(test.name, test) for test in tests))
+    alone = _renumbered([test for test in tests if test.name not in joined], joined, names, taken)
+    return list(dict.fromkeys(joined.get(test.name) or alone[test.name] for test in tests))
 
 
 def joined_if_passing(
@@ -92,6 +93,22 @@ def joined_if_passing(
         run.close()
     passed = [verdict for verdict in run.verdicts.values() if verdict.passed]
     return tuple(joined) if run.finished and len(passed) == len(tests) else tests
+
+
+def _renumbered(
+    tests: Sequence[FinishedTest], gone: Container[str], names: Container[str], taken: Container[str]
+) -> dict[str, FinishedTest]:
+    """Return tests by their names; those with a number lose it if the test that had the name without it is gone."""
+    found: dict[str, FinishedTest] = {}
+    new: set[str] = set()
+    for test in tests:
+        name = re.sub(r"_\d+$", "", test.name)
+        if name in gone and name not in names and name not in taken and name not in new:
+            new.add(name)
+            found[test.name] = replace(test, name=name, cases=Cases(names=(test.name,)))
+        else:
+            found[test.name] = test
+    return found
 
 
 def _joined(tests: Sequence[FinishedTest], subject: Subject) -> FinishedTest | None:

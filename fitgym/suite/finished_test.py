@@ -21,7 +21,7 @@ class Cases:
     Attributes:
         parameters: suggested names; they may be equal, and names that the file already uses are changed.
         rows: the value of each parameter, one row for each time.
-        names: of the tests that the rows come from.
+        names: of the tests that the rows come from; without rows, the former name of the test.
     """
 
     parameters: tuple[str, ...] = ()

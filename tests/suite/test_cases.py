@@ -203,6 +203,20 @@ def test_a_new_name_is_unlike_those_of_other_tests_and_of_the_file() -> None:
     assert [test.name for test in joined] == ["test_thickness_3", "test_thickness"]
 
 
+def test_a_test_loses_the_number_that_told_it_from_a_case() -> None:
+    cases = [thickness(f"test_{name}", lit(page), lit(3)) for name, page in (("a", 1), ("a_2", 2), ("b", 3))]
+    others = [
+        FinishedTest(name, (Statement(SUMMARY),), (Observation(0, "", "equal", lit(name)),))
+        for name in ("test_a_3", "test_a_4", "test_c_2")
+    ]
+    joined = tabulated([*cases, *(replace(one, writes=not number) for number, one in enumerate(others))], SUBJECT)
+    assert [(one.name, one.cases.names) for one in joined[1:]] == [
+        ("test_a", ("test_a_3",)),
+        ("test_a_4", ()),
+        ("test_c_2", ()),
+    ]
+
+
 def test_two_tables_of_one_function_have_two_names() -> None:
     again = [replace(test, name=f"{test.name}_b", statements=test.statements * 2) for test in of_pages(1, 2, 3)]
     assert [test.name for test in tabulated([*of_pages(1, 2, 3), *again], SUBJECT)] == [

@@ -610,3 +610,26 @@ def test_changes_of_several_arguments_are_made_together() -> None:
     statement = Statement(1, -1, (argument(5), argument("x")), (("gift", argument(True)),))
     changes = [Change(0, argument(0), 1), Change("gift", None, 1)]
     assert changed(statement, changes) == Statement(1, -1, (argument(0), argument("x")))
+
+
+def plainer_than(value: Collection) -> list[Expression | None]:
+    return [change.value for change in plainer(Statement(1, -1, (value,)))]
+
+
+@pytest.mark.parametrize("key", [None, True, False])
+def test_an_odd_key_becomes_a_text(key: object) -> None:
+    assert Collection("dict", (argument("a"), argument(3))) in plainer_than(
+        Collection("dict", (argument(key), argument(3)))
+    )
+
+
+def test_the_key_of_a_number_stays() -> None:
+    found = plainer_than(Collection("dict", (argument(3), argument(None))))
+    assert Collection("dict", (argument("a"), argument(None))) not in found
+
+
+def test_a_long_option_is_not_shortened() -> None:
+    found = plainer_than(Collection("list", (argument("--verbose"), argument("value"))))
+    left = {item for value in found if isinstance(value, Collection) for item in value.items}
+    assert {item for item in left if "--" in str(item)} == {argument("--verbose")}
+    assert argument("abcde") in left

@@ -49,6 +49,8 @@ _PLAIN: dict[str, tuple[Expression, ...]] = {
 }
 _OPTION = re.compile(r"(.)--[a-z][a-z0-9_-]+\1")
 _WORDS = re.compile(r"[A-Za-z]{2,}|[0-9]{2,}")
+_ODD_KEYS = (Literal("None"), Literal("True"), Literal("False"))
+"""Keys that tests seldom have, and that a text can replace where any key will do."""
 _ANYTHING: tuple[Expression, ...] = (Literal("None"), Literal("0"), Literal("''"))
 
 
@@ -267,7 +269,8 @@ def _plainer_container(container: Collection) -> Iterator[Expression]:
             yield of(entries[:index] + entries[index + 1 :])
     if len(entries) <= MAX_SINGLE:
         for index, item in enumerate(container.items):
-            for smaller in () if _is_option(item) else _plainer(item):
+            named = container.kind == "dict" and index % 2 == 0 and item in _ODD_KEYS
+            for smaller in _PLAIN["str"][1:] if named else () if _is_option(item) else _plainer(item):
                 yield Collection(container.kind, (*container.items[:index], smaller, *container.items[index + 1 :]))
 
 
