@@ -64,6 +64,7 @@ CAPTURED: tuple[CapturedKind, ...] = get_args(CapturedKind)
 MAX_KEY = 24  # characters of a key in a path
 MAX_DEPTH = 3  # nesting of containers
 MAX_FACTS = 12  # facts per value
+MAX_END = 40  # characters of the beginning and of the end of a long text
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +74,7 @@ class Observation:
     Attributes:
         position: index of the statement in its test case.
         path: path from the result to the observed value, as Python source: "" or `.name`, `[0]`, `["key"]` and
-            sequences of these.
+            sequences of these; `[:40]` and `[-40:]` are the ends of a long text.
         kind: form of the assertion, for the value v and the expected expression e:
             "equal"       `v == e`; a `Ref` in `e` is an earlier result with the same content
             "is"          `v is e` (None, True, False, enum members, classes, functions, the result of another statement)
@@ -256,6 +257,10 @@ def _atom_facts(value: Any, position: int, path: str) -> Iterator[Observation]:
         inexact = (cls is float and math.isfinite(value)) or cls is complex
         yield Observation(position, path, "approx" if inexact else "equal", literal)
     elif among(cls, (str, bytes, bytearray)) and len(value) > MAX_TEXT // 2:
+        if cls is str and not is_fleeting_text(value) and "0x" not in value:
+            for step, end in ((f"[:{MAX_END}]", value[:MAX_END]), (f"[-{MAX_END}:]", value[-MAX_END:])):
+                if (literal := atom(end)) is not None:
+                    yield Observation(position, path + step, "equal", literal)
         yield Observation(position, path, "length", Literal(str(len(value))))
 
 

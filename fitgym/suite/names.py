@@ -429,7 +429,12 @@ def _outcome_words(
         return f"sets_{_words(_first_step(own[0].path))}" if own and own[0].path else ""
     verb = "is" if operation.kind == "property" and not last.startswith(("is_", "has_")) else "returns"
     if whole is not None and operation.kind != "setter" and not _is_uninformative(operation, whole):
-        words = _result_words(whole)
+        is_text = operation.returns.name == "builtins.str" or operation.operator in (
+            "__repr__",
+            "__str__",
+            "__format__",
+        )
+        words = "long_text" if whole.kind == "length" and is_text else _result_words(whole)
         if words:
             return f"{verb}_{words}"
     output = next((fact for fact in assertions if fact.kind in CAPTURED), None)

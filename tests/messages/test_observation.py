@@ -188,7 +188,12 @@ def text(expression: Any) -> str:
             [("", "length", "13"), ("[0]", "equal", "0"), ("[1]", "equal", "1"), ("[-1]", "equal", "12")],
         ),
         (set(range(13)), [("", "length", "13")]),
-        ("x" * 201, [("", "length", "201")]),
+        (
+            "x" * 200 + "y",
+            [("[:40]", "equal", repr("x" * 40)), ("[-40:]", "equal", repr("x" * 39 + "y")), ("", "length", "201")],
+        ),
+        ("x" * 201 + "0x7f1234567890", [("", "length", "215")]),
+        (b"x" * 201, [("", "length", "201")]),
         (collections.Counter("aa"), [("", "equal", "dict('a', 2)")]),
         (collections.deque([1]), [("", "list", "list(1)")]),
         ({"a": 1}.keys(), [("", "list", "list('a')")]),

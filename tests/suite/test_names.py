@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import keyword
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -26,6 +27,7 @@ from shelf_subject import (
 )
 
 from fitgym.messages.observation import Observation
+from fitgym.subject.types.hints import Hint
 from fitgym.suite.names import MAX_LENGTH, Description, description, test_names
 from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, Ref
 from fitgym.testcase.statement import Statement
@@ -148,6 +150,14 @@ def test_an_expected_exception_is_the_outcome() -> None:
 def test_what_comes_back_is_the_outcome(kind: str, path: str, expression: Expression, expected: str) -> None:
     fact = Observation(0, path, kind, expression)  # type: ignore[arg-type]
     assert description(SUBJECT, [Statement(THICKNESS)], [fact]).outcome == expected
+
+
+def test_the_size_of_a_text_is_no_number_of_items() -> None:
+    written = replace(SUBJECT.operations[THICKNESS], returns=Hint("class", "builtins.str"))
+    operations = tuple(written if one.id == THICKNESS else one for one in SUBJECT.operations)
+    length = Observation(0, "", "length", Literal("242"))
+    subject = replace(SUBJECT, operations=operations)
+    assert description(subject, [Statement(THICKNESS)], [length]).outcome == "returns_long_text"
 
 
 def test_a_warning_is_the_outcome_if_nothing_is_returned() -> None:
