@@ -2,10 +2,11 @@
 
 Programs compare the time with saved times, and the difference is a branch distance that guides the search. So during
 the search the clock starts at the same moment in each test case and advances with each reading. A test's assertions
-must hold at any time, so values are observed at the real time. Who sleeps, or waits for a `threading.Condition`, an event
-or a queue, sees the seconds that he asked for. `time.monotonic` stays real for packages other than the subject's, because
-libraries use it to wait. `time.thread_time` and `time.clock_gettime` stay real for all code, because few programs use
-them.
+must hold at any time, so values are observed at the real time.
+
+Code that sleeps, or waits for a `threading.Condition`, an event or a queue, sees the seconds that it asked for.
+`time.monotonic` stays real for packages other than the subject's, because libraries use it to wait. `time.thread_time`
+and `time.clock_gettime` stay real for all code, because few programs use them.
 """
 
 from __future__ import annotations
