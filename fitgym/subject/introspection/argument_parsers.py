@@ -22,6 +22,7 @@ _FREE = ((), (_TEXT,), (PATH_TEXT,), (_TEXT, _TEXT))
 """Words for a program that reads its command line without a parser."""
 _PARSES = frozenset({"parse_args", "parse_known_args", "parse_intermixed_args"})
 _GROUPS = frozenset({"add_argument_group", "add_mutually_exclusive_group", "add_option_group", "add_subparsers"})
+_DESCRIBES = frozenset({"add_argument", "add_option"})
 _TAKES_A_VALUE = frozenset({"store", "append", "extend"})
 _FILES = frozenset({"Path", "PurePath", "FileType", "open"})
 _FUNCTION = ast.FunctionDef | ast.AsyncFunctionDef
@@ -53,6 +54,8 @@ def accepted(tree: ast.Module) -> tuple[tuple[Hint, ...], ...]:
     There is one with the required words, one for each option, and one with all options; the same for each subcommand.
     At most forty; none if the source describes no parser.
     """
+    if not any(isinstance(node, ast.Attribute) and node.attr in _DESCRIBES for node in ast.walk(tree)):
+        return ()
     parsers = _Reader(tree).parsers
     main = parsers.pop("", None) or _Parser()
     before = (*main.needed, *main.arguments)
@@ -82,15 +85,19 @@ def parsed(function: ast.AST) -> Mapping[str, int]:
 def reads(tree: ast.Module) -> tuple[tuple[Hint, ...], ...]:
     """Return the command lines to try if a function reads `sys.argv`, itself or by a parser; none if none does."""
     lines = accepted(tree)
-    functions = [node for node in ast.walk(tree) if isinstance(node, _FUNCTION)]
-    nodes = [node for function in functions for node in ast.walk(function)]
-    if any(_is_command_line(node) for node in nodes):
+    if any(_is_command_line(node) for node in _in_functions(tree)):
         return lines or _FREE
-    return lines if any(_parses_it(node) for node in nodes) else ()
+    return lines if lines and any(_parses_it(node) for node in _in_functions(tree)) else ()
+
+
+def _in_functions(node: ast.AST) -> Iterator[ast.AST]:
+    """Yield the nodes in the functions of a tree, each once."""
+    for child in ast.iter_child_nodes(node):
+        yield from ast.walk(child) if isinstance(child, _FUNCTION) else _in_functions(child)
 
 
 def _is_command_line(node: ast.AST) -> bool:
-    return isinstance(node, ast.Attribute) and node.attr == "argv" and ast.unparse(node.value) == "sys"
+    return isinstance(node, ast.Attribute) and node.attr == "argv" and getattr(node.value, "id", "") == "sys"
 
 
 def _parses_it(node: ast.AST) -> bool:
@@ -131,12 +138,13 @@ class _Reader:
                 self._names = outside
                 continue
             if isinstance(child, ast.Assign) and len(child.targets) == 1:
-                self._assigned(ast.unparse(child.targets[0]), child.value)
+                self._assigned(child.targets[0], child.value)
             elif isinstance(child, ast.Call):
                 self._called(child)
             self._read(child)
 
-    def _assigned(self, target: str, value: ast.expr) -> None:
+    def _assigned(self, to: ast.expr, value: ast.expr) -> None:
+        target = ast.unparse(to) if isinstance(to, ast.Name | ast.Attribute) else ""
         match value:
             case ast.Call(func=ast.Attribute(value=place, attr="add_parser"), args=[ast.Constant(value=str(name)), *_]):
                 key = f"{target} {name} {value.lineno}"
@@ -155,7 +163,7 @@ class _Reader:
 
     def _called(self, call: ast.Call) -> None:
         match call:
-            case ast.Call(func=ast.Attribute(value=place, attr="add_argument" | "add_option")):
+            case ast.Call(func=ast.Attribute(value=place, attr=method)) if method in _DESCRIBES:
                 names = [one.value for one in call.args if isinstance(one, ast.Constant) and isinstance(one.value, str)]
                 if names and len(names) == len(call.args):
                     self._add(self.parsers[self._place(place)], names, call)
