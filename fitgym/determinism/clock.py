@@ -15,7 +15,6 @@ import ctypes
 import gc
 import resource
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -61,12 +60,13 @@ class Clock:
         self._real: Any = {name: getattr(time, name) for name in _REPLACED}
         for name in _REPLACED:
             setattr(time, name, replacement(getattr(self, name), "time"))
+        self._waits_are_replaced = False
         self._replace_in_datetime()
-        self._replace_in_threading()
 
     def settle(self) -> None:
         """End the import: each test case starts at this moment."""
         self._start = self._now
+        self._replace_waits()
 
     def fix(self, *, other: bool = False) -> None:
         """Reset the clock to its start at the beginning of a test case.
@@ -74,6 +74,7 @@ class Clock:
         Args:
             other: use the other start.
         """
+        self._replace_waits()
         self._fixed = True
         self._now = MOMENTS[1] if other else self._start
         self._began, self._switches = self._real["monotonic"](), _switches()
@@ -203,19 +204,26 @@ class Clock:
             attributes[name] = classmethod(function)
         ctypes.pythonapi.PyType_Modified(ctypes.py_object(datetime))
 
-    def _replace_in_threading(self) -> None:
-        """Replace `wait` of `threading.Condition`, by which events and queues wait too."""
+    def _replace_waits(self) -> None:
+        """Replace `wait` of `threading.Condition`, by which events and queues wait too, once the subject has loaded it.
+
+        The worker itself does without this module.
+        """
+        threading: Any = sys.modules.get("threading")
+        if threading is None or self._waits_are_replaced:
+            return
         real = threading.Condition.wait
 
         @wraps(real)
-        def wait(condition: threading.Condition, timeout: float | None = None) -> bool:
+        def wait(condition: Any, timeout: float | None = None) -> bool:
             with self._apart():
-                notified = real(condition, timeout)
+                notified: bool = real(condition, timeout)
             if not notified:
                 self._now += max(timeout or 0.0, 0.0)
             return notified
 
-        threading.Condition.wait = wait  # type: ignore[assignment, method-assign]
+        threading.Condition.wait = wait
+        self._waits_are_replaced = True
 
 
 def _of(cls: type[datetime], method: Any) -> Callable[..., datetime]:
