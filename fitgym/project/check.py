@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 from fitgym.errors import InputError
 from fitgym.project.layout import Project
+from fitgym.project.plugin import IMPORTED
 from fitgym.sandbox.bound import bound
 from fitgym.sandbox.folder import Folder
 from fitgym.suite.text.place import is_installed
@@ -104,7 +105,15 @@ def _run(project: Project, chosen: Sequence[str], outcomes: Path) -> None:
     ours = ("PYTEST_", "COVERAGE_", "COV_")
     environment = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     environment["PYTHONPATH"] = os.pathsep.join([*path, *filter(None, [os.environ.get("PYTHONPATH", "")])])
-    options = ["-q", "--tb=short", "-p", "no:cacheprovider", "--continue-on-collection-errors", "--maxfail=0"]
+    options = [
+        "-q",
+        "--tb=short",
+        "-p",
+        "no:cacheprovider",
+        "--continue-on-collection-errors",
+        "--maxfail=0",
+        *IMPORTED,
+    ]
     arguments = [*options, "-o", "junit_family=xunit2", f"--junit-xml={outcomes}", *chosen]
     try:
         done = subprocess.run(

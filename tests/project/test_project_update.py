@@ -83,6 +83,12 @@ def test_unchanged_code_passes(root: Path) -> None:
     assert found.failures == () and found.passed >= 4 and found.edited == 0
 
 
+def test_a_project_that_turns_warnings_into_errors_is_checked(root: Path) -> None:
+    settings = root / "pyproject.toml"
+    settings.write_text(f'{settings.read_text()}filterwarnings = ["error"]\n')
+    assert check(find(str(root)), files(root)).failures == ()
+
+
 def test_a_change_of_behaviour_is_shown_by_the_statement_and_both_values(root: Path) -> None:
     found = check(change(root, "2 * paid", "2 * paid + 1"), files(root))
     assert found.failures
