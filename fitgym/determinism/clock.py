@@ -52,7 +52,7 @@ class Clock:
     def __init__(self, subject: str) -> None:
         self._fixed = True
         self._now = self._start = MOMENTS[0]
-        self._began: float | None = None  # real start time of the test case, later by what it slept
+        self._began: float | None = None  # real start time of the test case, plus the time that it slept
         self._switches = 0  # how often the process had given up the processor, apart from sleeping
         self._subject = subject
         package = subject.partition(".")[0]

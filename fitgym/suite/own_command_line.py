@@ -15,17 +15,19 @@ _ANOTHER = (Literal("'tests'"),)
 
 
 def with_own_command_line(engine: Workbench, testcases: Sequence[TestCase]) -> list[TestCase]:
-    """Return the test cases, with a command line without words in those that read one and set none.
+    """Return the test cases; those that read the command line without setting it set an empty one first.
 
-    That is the command line of the search. A test case reads the command line if it behaves differently with another
+    The command line of the search is empty, too. A test case reads the command line if it behaves differently with another
     one.
     """
     operations = engine.subject.operations
     setter = next((one.id for one in operations if (one.module, one.name) == SET_COMMAND_LINE), -1)
+    if setter < 0:
+        return list(testcases)
     setting = {
         testcase for testcase in testcases if any(one.operation == setter for one in engine.table.statements(testcase))
     }
-    unset = [testcase for testcase in testcases if testcase not in setting] if setter >= 0 else []
+    unset = [testcase for testcase in testcases if testcase not in setting]
 
     def after(words: tuple[Literal, ...], testcase: TestCase) -> TestCase:
         statements = engine.table.statements(testcase)

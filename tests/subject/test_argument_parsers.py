@@ -108,11 +108,12 @@ def test_the_words_of_a_parser_may_be_a_parameter(call: str, expected: dict[str,
     ],
 )
 def test_a_function_may_read_the_command_line_itself(body: str, expected: list[str]) -> None:
-    assert spelt(reads(tree(body))) == expected
+    module = tree(body)
+    assert spelt(reads(module, accepted(module))) == expected
 
 
 def test_what_is_read_at_import_is_left_alone() -> None:
-    assert reads(ast.parse("import sys\nNAME = sys.argv[0]")) == ()
+    assert reads(ast.parse("import sys\nNAME = sys.argv[0]"), ()) == ()
 
 
 SOURCE = '''

@@ -60,9 +60,10 @@ def accepted(tree: ast.Module) -> tuple[tuple[Hint, ...], ...]:
     main = parsers.pop("", None) or _Parser()
     before = (*main.needed, *main.arguments)
     commands = [parser for parser in parsers.values() if parser.command]
+    if not commands and not before and not main.options:
+        return ()
     found = itertools.chain(*(parser.lines(before) for parser in commands), main.lines(()))
-    some = () if not commands and not before and not main.options else found
-    return tuple(itertools.islice(dict.fromkeys(some), _MOST_LINES))
+    return tuple(itertools.islice(dict.fromkeys(found), _MOST_LINES))
 
 
 def parsed(function: ast.AST) -> Mapping[str, int]:
@@ -82,9 +83,13 @@ def parsed(function: ast.AST) -> Mapping[str, int]:
     return found
 
 
-def reads(tree: ast.Module) -> tuple[tuple[Hint, ...], ...]:
-    """Return the command lines to try if a function reads `sys.argv`, itself or by a parser; none if none does."""
-    lines = accepted(tree)
+def reads(tree: ast.Module, lines: tuple[tuple[Hint, ...], ...]) -> tuple[tuple[Hint, ...], ...]:
+    """Return the command lines to try if a function reads `sys.argv`, itself or by a parser; none if none does.
+
+    Args:
+        tree: the source.
+        lines: those that its parsers accept, see `accepted`.
+    """
     if any(_is_command_line(node) for node in _in_functions(tree)):
         return lines or _FREE
     return lines if lines and any(_parses_it(node) for node in _in_functions(tree)) else ()

@@ -188,7 +188,7 @@ class _Inspector:
         helpers.add()
         if names := variables(self.tree):
             helpers.add_variables(names)
-        if lines := reads(self.tree):
+        if lines := reads(self.tree, self.parameters.command_lines):
             helpers.add_command_lines(lines)
         helpers.add_mentioned(mentions(examples(self.name, self.reference.path, source)))
 

@@ -56,6 +56,7 @@ class Parameters:
 
     Attributes:
         module: its name.
+        command_lines: the command lines that its parsers accept.
     """
 
     def __init__(self, module: types.ModuleType, tree: ast.Module, nodes: Nodes) -> None:
@@ -68,7 +69,7 @@ class Parameters:
         self._elsewhere = Elsewhere({**near, **far})
         self._named = namesakes((*near, *far))
         self._receivers: dict[str, Sequence[Parameter]] = {}
-        self._command_lines = accepted(tree)
+        self.command_lines = accepted(tree)
         self._usage = Usage(ast.Module([], []))  # answers while the next one is built, which asks for receivers
         self._usage = Usage(tree, Known(module), near, far, self._receiver)
 
@@ -121,7 +122,7 @@ class Parameters:
         looked_at = inspected(raw.node) if raw.node is not None else frozenset()
         never_read = unused(raw.node) if raw.node is not None else frozenset()
         passed_on = self._forwarded(target, owner, entries)
-        command_lines = parsed(raw.node) if raw.node is not None and self._command_lines else {}
+        command_lines = parsed(raw.node) if raw.node is not None and self.command_lines else {}
         parameters: list[Parameter] = []
         for entry in entries:
             if entry.kind is entry.VAR_POSITIONAL and any(one.by_position for one in passed_on):
@@ -190,7 +191,7 @@ class Parameters:
 
     def _command_line(self, skipped: int, known: Hint) -> Hint:
         """Return the hint for a command line of which a parser gets all but the first words."""
-        lines = command_line((*(_STR,) * skipped, *line) for line in self._command_lines)
+        lines = command_line((*(_STR,) * skipped, *line) for line in self.command_lines)
         return union([*choices(lines), *([NONE] if NONE in choices(known) else [])])
 
     def _receiver(self, name: str) -> Sequence[Parameter]:
