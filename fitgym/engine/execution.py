@@ -83,6 +83,17 @@ class Execution:
             able = [testcase for testcase in known if needs <= measurements.recorded(testcase)]
             self._state.archive.update([name], able, self._confirm)
 
+    def trace_of_import(self, probes: frozenset[str]) -> Trace:
+        """Return the trace of the empty test case, which only imports the subject.
+
+        Raises:
+            OutOfBudget: the deadline passed.
+        """
+        state = self._state
+        if probes not in state.imported:
+            (state.imported[probes],) = state.executor.run([()], state.table, probes)
+        return state.imported[probes]
+
     def _executions_left(self) -> int | None:
         """Return the number of executions that the budget leaves; None if the budget counts something else."""
         budget = self._state.budget
@@ -119,11 +130,12 @@ class Execution:
         """Return the traces, with the effects of the mutants that the test cases infect and none has killed."""
         state = self._state
         infected = np.zeros((len(traces), len(state.subject.mutants)), dtype=bool)
+        imported = self.trace_of_import(frozenset())
         uses_archive = self._queries.uses_archive
         for name, fitness in state.measurements.fitness.items():
             if fitness.numbers is not None:
                 dead = state.archive.covered(name) if uses_archive else state.archive.granted(name)
-                infected[:, fitness.numbers] |= fitness.infected(traces) & ~dead
+                infected[:, fitness.numbers] |= fitness.infected(traces, imported) & ~dead
         return tried(testcases, traces, infected, state.executor, state.table, exhaustive=not uses_archive)
 
     def _learn(self, testcases: Sequence[TestCase], traces: Sequence[Trace], probes: frozenset[str]) -> None:

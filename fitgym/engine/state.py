@@ -24,6 +24,7 @@ from fitgym.evolution.setters import Setters
 from fitgym.execution.executor import Executor
 from fitgym.fitness.base import Mask
 from fitgym.immutable import Lookup
+from fitgym.instrument.trace import Trace
 from fitgym.run.setting import EngineOptions
 from fitgym.search.base import Search
 from fitgym.subject.subject import Subject
@@ -85,6 +86,7 @@ class State:
         idle: number of generations in a row that executed nothing, because all proposed test cases are known.
         chunk: number of test cases that run between two looks at the clock, if there is a deadline.
         spares_mutants: executed test cases run on no mutants, as while a suite is finished.
+        imported: the trace of the empty test case, which only imports the subject, by recorded probes.
         ill_typed: class and function of exceptions that ill-typed arguments caused, in order.
         saved: saved populations by key.
         births: the generation in which the test cases of each individual of a population came together.
@@ -145,6 +147,7 @@ class State:
         self.idle = 0
         self.chunk = 16
         self.spares_mutants = False
+        self.imported: dict[frozenset[str], Trace] = {}
         self.ill_typed: dict[tuple[str, str], None] = {}
         self.saved: dict[Hashable, list[Individual]] = {}
         self.births: dict[tuple[TestCase, ...], int] = {}

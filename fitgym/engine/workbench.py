@@ -80,13 +80,13 @@ class Workbench(Queries):
         traces = [self.trace(testcase) for testcase in testcases]
         return self._state.executor.expect(testcases, traces, self._state.table)
 
-    def traces_of_import(self, probes: frozenset[str]) -> list[Trace]:
+    def trace_of_import(self, probes: frozenset[str] = frozenset()) -> Trace:
         """Return the trace of the empty test case, which only imports the subject.
 
         Raises:
             OutOfBudget: the deadline passed.
         """
-        return self._state.executor.run([()], self._state.table, probes)
+        return self._execution.trace_of_import(probes)
 
     def check(
         self, testcases: Sequence[TestCase], expected: Mapping[TestCase, Expectation], probes: frozenset[str]

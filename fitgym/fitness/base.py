@@ -207,10 +207,15 @@ class Fitness(ABC):
         """
         return None
 
-    def infected(self, traces: Sequence[Trace]) -> Mask:
+    def infected(self, traces: Sequence[Trace], imported: Trace | None = None) -> Mask:
         """Return which mutants to run each trace's test case on, shape `(len(traces), len(targets))`.
 
         The engine calls it only for functions with `numbers`.
+
+        Args:
+            traces: any number.
+            imported: the trace of the import of the subject, which every trace contains. Mutants that only the import
+                reaches are left out, because it ran before a mutant can replace them.
         """
         raise NotImplementedError(f"{type(self).__name__} has no mutants")
 

@@ -67,10 +67,10 @@ class StrongMutation(Fitness):
                 distances[row, columns] = 1.0 / (1.0 + impacts) / 3.0
         return distances
 
-    def infected(self, traces: Sequence[Trace]) -> Mask:
+    def infected(self, traces: Sequence[Trace], imported: Trace | None = None) -> Mask:
         infected = np.zeros((len(traces), len(self.targets)), dtype=bool)
         infected[self._weak.entries(traces).covered(len(self.targets))] = True
-        return infected
+        return infected if imported is None else infected & self._weak.reached_since(imported, traces)
 
     def of_suites(self, columns: Floats, *, raw: bool = False) -> Floats:
         total: Floats = super().of_suites(columns, raw=raw)

@@ -14,7 +14,7 @@ from fitgym.fitness._outcomes import outcome_slots
 from fitgym.fitness._ranges import ranges
 from fitgym.fitness._recorded import Reached, reached, recorded_counts, recorded_distances
 from fitgym.fitness._stopped import stopped
-from fitgym.fitness.base import Entries, Fitness, Floats, Index, Target, nu
+from fitgym.fitness.base import Entries, Fitness, Floats, Index, Mask, Target, nu
 from fitgym.instrument.relations import TRUE_SLOTS
 from fitgym.instrument.trace import Trace
 from fitgym.mutants.mutant import Mutant
@@ -123,6 +123,7 @@ class WeakMutation(Fitness):
         }  # how many mutants the first lines have
         self._approach = Approach(subject, (site for found in sites for site in found))
         self._places = self._approach.places(site for found in sites for site in found)
+        self._reached_at = np.array([site for found in sites for site in found], dtype=np.intp)
         self._first_place = np.cumsum([0, *map(len, sites)])[:-1].astype(np.intp)
 
     def distances(self, traces: Sequence[Trace]) -> Floats:
@@ -135,6 +136,22 @@ class WeakMutation(Fitness):
         missed = np.minimum.reduceat(reach[self._places], self._first_place, axis=0)
         distances: Floats = self.entries(traces).dense(len(traces), self.n_columns) + missed.T
         return distances
+
+    def reached_since(self, imported: Trace, traces: Sequence[Trace]) -> Mask:
+        """Return which mutants each trace reached after the import, shape `(len(traces), len(targets))`.
+
+        Args:
+            imported: the trace of the import of the subject, which every trace contains.
+            traces: any number.
+        """
+        found = np.zeros((len(traces), len(self.targets)), dtype=bool)
+        if not self.targets:
+            return found
+        at_import = recorded_counts(self.subject, [imported])[0]
+        for row, trace in zip(found, traces, strict=True):
+            later = recorded_counts(self.subject, [trace])[0] > at_import
+            row[:] = np.logical_or.reduceat(later[self._reached_at], self._first_place)
+        return found
 
     def entries(self, traces: Sequence[Trace]) -> Entries:
         """Return entries for the mutants of the expressions and lines that the traces reached.

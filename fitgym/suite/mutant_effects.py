@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from fitgym.engine.choices import FITNESS
 from fitgym.engine.workbench import Workbench
 from fitgym.messages.effect import Effect, Expectation
 from fitgym.messages.observation import Observation, Observed, agreement
@@ -131,13 +132,14 @@ class Mutation:
 
     def _infected(self, testcases: Sequence[TestCase]) -> Mapping[TestCase, Set[int]] | None:
         """Return the mutants that each test case infects, None if infection is not recorded."""
-        name = "weak_mutation"
-        if not self._engine.records(name):
+        engine, name = self._engine, "strong_mutation"
+        if not engine.records("weak_mutation"):
             return None
+        fitness = engine.functions.get(name) or FITNESS.load(name)(engine.subject)
         number = {mutant.id: number for number, mutant in enumerate(self._mutants)}
-        columns = [number.pop(str(target.key[0])) for target in self._engine.function(name).targets]
+        columns = [number.pop(str(target.key[0])) for target in fitness.targets]
         unknown = set(number.values())  # mutants without a place where infection can be seen
-        rows = self._engine.covers(name, testcases)
+        rows = fitness.infected([engine.trace(testcase) for testcase in testcases], engine.trace_of_import())
         return {
             testcase: {columns[at] for at in np.flatnonzero(row).tolist()} | unknown
             for testcase, row in zip(testcases, rows, strict=True)

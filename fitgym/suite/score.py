@@ -115,7 +115,7 @@ def mutation_score(
     # A test can only kill mutants that it infects, by its statements or by its assertions.
     infected = fitness.infected([engine.trace(testcase) for testcase in testcases])
     infected |= fitness.infected(checked)
-    at_import = fitness.infected(engine.traces_of_import(fitness.needs))[0]
+    at_import = fitness.infected([engine.trace_of_import(fitness.needs)])[0]
     trials = [
         (testcase, number)
         for testcase, row in zip(testcases, infected, strict=True)

@@ -210,6 +210,23 @@ def limit() -> int:
     return LIMIT
 """
 
+def test_a_mutant_that_only_the_import_reaches_is_not_run(tmp_path):
+    (tmp_path / "limits.py").write_text(IMPORTED)
+    table = StatementTable()
+    with Executor(locate(str(tmp_path / "limits.py"))) as running:
+        running.require(NEEDS)
+        subject = running.subject
+        fitness = StrongMutation(subject)
+        calls = {operation.name: operation.id for operation in subject.operations}
+        alone = table.testcase([Statement(calls["limit"])])
+        both = table.testcase([Statement(calls["limit"]), Statement(calls["_next"], args=(Literal("1"),))])
+        imported, *traces = running.run([(), alone, both], table, NEEDS)
+    rows = fitness.infected(traces, imported)
+    seen = [{subject.mutants[number].function for number in fitness.numbers[row]} for row in rows]
+    assert seen == [{"limit"}, {"limit", "_next"}]
+    assert (fitness.infected(traces)[0] & ~rows[0]).sum() == sum(one.function == "_next" for one in subject.mutants)
+
+
 RUN_MUTANTS = """
 import importlib, json, sys, types
 sys.dont_write_bytecode = True
