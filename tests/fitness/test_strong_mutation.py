@@ -210,6 +210,7 @@ def limit() -> int:
     return LIMIT
 """
 
+
 def test_a_mutant_that_only_the_import_reaches_is_not_run(tmp_path):
     (tmp_path / "limits.py").write_text(IMPORTED)
     table = StatementTable()
