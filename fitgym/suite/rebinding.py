@@ -42,9 +42,10 @@ def _moved(test: FinishedTest, old: int, new: int) -> FinishedTest:
         return replace(fact, position=places.get(fact.position, fact.position), expression=expression)
 
     facts = {fact: moved(fact) for fact in test.assertions}
+    left = {fact: now for fact, now in facts.items() if now.kind != "is" or now.expression != Ref(now.position)}
     return replace(
         test,
         statements=(*test.statements[: new + 1], *(one.moved(places) for one in test.statements[new + 1 :])),
-        assertions=tuple(fact for fact in facts.values() if fact.kind != "is" or fact.expression != Ref(fact.position)),
-        steady=frozenset(facts[fact] for fact in test.steady),
+        assertions=tuple(left.values()),
+        steady=frozenset(left[fact] for fact in test.steady if fact in left),
     )

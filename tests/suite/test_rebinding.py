@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
 from pathlib import Path
 
 from ruff_accepts import assert_ruff_accepts
@@ -61,6 +62,15 @@ def test_a_second_assignment_follows_the_first() -> None:
     given = finished(NEW, ADD, ADD, TOTAL, facts=(length,))
     made = rebound(given, (SAME, again, length), SUBJECT)
     assert made.statements == (NEW, ADD, Statement(1, 1, (Literal("1"),)), Statement(2, 2))
+
+
+def test_steady_facts_that_are_not_asserted_any_more_are_forgotten() -> None:
+    again = Observation(2, "", "is", Ref(0))
+    length = Observation(3, "", "equal", Literal("7"))
+    given = replace(finished(NEW, ADD, ADD, TOTAL, facts=(SAME, length)), steady=frozenset({SAME, length}))
+    made = rebound(given, (SAME, again, length), SUBJECT)
+    assert made.assertions == (length,)
+    assert made.steady == {length}
 
 
 def test_another_object_stays_another() -> None:
