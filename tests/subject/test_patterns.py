@@ -36,6 +36,7 @@ from fitgym.subject.code.patterns import patterns
         ("import re\nre.sub('a', 'b', x)\nre.sub('a', 'c', x)", ["a"]),
         ("import re\nx = 1\nx = 'a'\nre.compile(x)", []),  # bound twice: which one is not known
         (r"PATTERNS = [r'\d+:\d+', 'plain']", [r"\d+:\d+"]),
+        ("RULES = [('(?i)(quiz)$', 'x'), ('^ox', 'y'), ('s$', 'z'), ('$', '^')]", ["(?i)(quiz)$", "^ox", "s$"]),
         ("'''docs \\\\d+\nmore'''", []),
         ("re = 3", []),
     ],

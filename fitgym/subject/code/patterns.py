@@ -20,12 +20,16 @@ def patterns(tree: ast.Module) -> tuple[str, ...]:
     """
     calls = PatternCalls(tree)
     found: dict[str, None] = {}
+    seen: set[ast.expr] = set()
     for node in ast.walk(tree):
         text = calls.pattern(node) if isinstance(node, ast.Call) else None
-        if text is not None:
+        if isinstance(node, ast.Call) and text is not None:
             found.setdefault(text)
+            seen.add(node.args[0])
     for node in ast.walk(tree):
-        text = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+        if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or node in seen:
+            continue
+        text = node.value
         # Multi-line text is documentation, unless the first loop found it to be an expression.
         if _LOOK.search(text) and "\n" not in text and not any(text in known for known in found):
             found.setdefault(text)
@@ -91,7 +95,7 @@ def parsed(pattern: str) -> Any:
 
 
 _FUNCTIONS = frozenset({"compile", "match", "search", "fullmatch", "sub", "subn", "split", "findall", "finditer"})
-_LOOK = re.compile(r"\\[dwsDWSb](?![\w.]*\\)|\(\?[:P<=!]|\][+*{]")
+_LOOK = re.compile(r"\\[dwsDWSb](?![\w.]*\\)|\(\?[:P<=!aimsux]|\][+*{]|^\^[^^]|[^\\$]\$$")
 _FLAGS = {"A": "a", "ASCII": "a", "I": "i", "IGNORECASE": "i", "M": "m", "MULTILINE": "m"}
 _FLAGS |= {"S": "s", "DOTALL": "s", "X": "x", "VERBOSE": "x", "U": "", "UNICODE": ""}
 _INLINE = re.compile(r"\(\?([aiLmsux]+)\)")
