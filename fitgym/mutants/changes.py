@@ -44,6 +44,7 @@ class Changes(ExpressionChanges):
     Args:
         text: the source of the module.
         patterns: the regular expressions that it uses.
+        tables: its constant tables.
     """
 
     # Scopes
@@ -233,9 +234,7 @@ class Changes(ExpressionChanges):
                 is_truth = self._locals.returns == "bool"
             case _:
                 return
-        span = span_of(node)
-        for rank, text in enumerate(("False", "True") if is_truth else ()):
-            self._add("relational", span, span, self._text.at(span), text, text, "line", [], rank)
+        self._instead("relational", node, ("False", "True") if is_truth else ())
 
     def _delete(self, node: ast.stmt, at_round: bool) -> None:
         """Add the mutant that deletes the statement."""

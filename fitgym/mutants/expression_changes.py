@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from fitgym.mutants import replacements
@@ -15,6 +15,7 @@ from fitgym.mutants.operators import COMPARISONS, SIGNS, is_no_number
 from fitgym.mutants.outcomes import either, outcomes
 from fitgym.mutants.pattern_uses import PatternUses
 from fitgym.mutants.scopes import Locals
+from fitgym.mutants.table_uses import TableUses
 from fitgym.mutants.text import Text, span_of
 from fitgym.subject.code.syntax import constant_truth
 
@@ -54,17 +55,19 @@ class ExpressionChanges:
     Args:
         text: the source of the module.
         patterns: the regular expressions that it uses.
+        tables: its constant tables.
 
     Attributes:
         found: in the order of the walk.
         at_import: the number of changes left out because they would change code that runs at import.
     """
 
-    def __init__(self, text: Text, patterns: PatternUses) -> None:
+    def __init__(self, text: Text, patterns: PatternUses, tables: TableUses) -> None:
         self.found: list[Change] = []
         self.at_import = 0
         self._text = text
         self._patterns = patterns
+        self._tables = tables
         self._function = ""
         self._first_line = 1
         self._prefix = ""
@@ -134,8 +137,7 @@ class ExpressionChanges:
             case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float())):
                 self._constant(node, inner)
             case ast.Name() | ast.Attribute():
-                if isinstance(node, ast.Attribute):
-                    self._base(node.value)
+                self._base(node)
                 self._read(node, forms if numeric else (), forms, inner)
             case ast.Compare():
                 self._comparison(node, inner)
@@ -178,10 +180,12 @@ class ExpressionChanges:
                         self._value(child)
 
     def _base(self, node: ast.expr) -> None:
-        """Walk over the object of an attribute or item access."""
+        """Walk over a variable, an attribute, or the object of an attribute or item access."""
         if isinstance(node, ast.Attribute):
             self._base(node.value)
-        elif not isinstance(node, ast.Name):
+        if isinstance(node, (ast.Name, ast.Attribute)):
+            self._table(node)
+        else:
             self._value(node, inner=True)
 
     def _operands(self, node: ast.BoolOp, *, decides: bool) -> None:
@@ -369,9 +373,8 @@ class ExpressionChanges:
         span = span_of(node)
         for rank, other in enumerate(replacements.literals(value)):
             text = repr(other)
-            closed = f"({text})" if inner and text.startswith("-") else text
-            original = self._text.at(span)
-            self._add("constant", span, span, original, text, self._text.spaced(span, closed), "line", [], rank)
+            spaced = self._text.spaced(span, f"({text})" if inner and text.startswith("-") else text)
+            self._add("constant", span, span, self._text.at(span), text, spaced, "line", [], rank)
 
     def _binary(self, node: ast.BinOp, inner: bool) -> None:
         sign = SIGNS.get(type(node.op))
@@ -386,10 +389,7 @@ class ExpressionChanges:
                 )
                 text = f"({whole})" if inner and level(sign) != level(other) else whole
                 self._add("arithmetic", span, where, sign, other, text, "arithmetic", [(span, True)], rank)
-        for rank, text in enumerate(of_operation(node, self._text)):
-            self._add(
-                "operand", span_of(node), span_of(node), self._text.at(span_of(node)), text, text, "line", [], rank
-            )
+        self._instead("operand", node, of_operation(node, self._text))
         numeric = sign is not None and number
         for part, beside in ((node.left, node.right), (node.right, node.left)):
             # One more would equal one more of the adjacent literal.
@@ -405,13 +405,11 @@ class ExpressionChanges:
         self._base(node.func)
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
         outer, self._silent = self._silent, self._silent or name in _MESSAGE_METHODS
-        for rank, text in enumerate(of_call(node, self._text, silent=self._silent)):
-            self._add("call", span_of(node), span_of(node), self._text.at(span_of(node)), text, text, "line", [], rank)
+        self._instead("call", node, of_call(node, self._text, silent=self._silent))
         for rank, (part, text) in enumerate(self._patterns.of_call(node)):
             span = span_of(part)
-            self._add(
-                "constant", span, span, self._text.at(span), text, self._text.spaced(span, text), "line", [], rank
-            )
+            spaced = self._text.spaced(span, text)
+            self._add("constant", span, span, self._text.at(span), text, spaced, "line", [], rank)
         for argument in node.args:
             if name in _TAKING_ALTERNATIVES:
                 self._alternatives(argument)
@@ -424,9 +422,12 @@ class ExpressionChanges:
     def _alternatives(self, node: ast.expr) -> None:
         """Leave out each element of a collection whose elements are alternatives: `x in (1, 2)`, `except (A, B)`."""
         if isinstance(node, (ast.List, ast.Set, ast.Tuple)):
-            for rank, text in enumerate(of_collection(node, self._text)):
-                span = span_of(node)
-                self._add("operand", span, span, self._text.at(span), text, text, "line", [], rank)
+            self._instead("operand", node, of_collection(node, self._text))
+
+    def _table(self, node: ast.Name | ast.Attribute) -> None:
+        """Leave out each entry of a constant table, where the function reads it first."""
+        if getattr(node, "id", "") not in self._locals.names:
+            self._instead("operand", node, self._tables.without_entries(node, self._function))
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp) -> None:
         outer, self._in_comprehension = (self._in_comprehension, self._guard), True
@@ -454,8 +455,8 @@ class ExpressionChanges:
         span = span_of(node)
         text = self._text.at(span)
         name = node.id if isinstance(node, ast.Name) else ""
-        is_silent = text != (name or ast.unparse(node))  # it spans several lines, or its text is no plain expression
-        if is_silent or self._locals.is_receiver(name):
+        # It must be a plain expression on one line.
+        if text != (name or ast.unparse(node)) or self._locals.is_receiver(name):
             return
         if self._locals.kind(name) in ("int", "float"):
             forms = of_number
@@ -467,6 +468,12 @@ class ExpressionChanges:
                 self._add("variable", span, span, text, other, other, "value", [(span, True)], rank)
 
     # Results
+
+    def _instead(self, operator: Operator, node: ast.expr, texts: Iterable[str]) -> None:
+        """Add mutants that replace a whole expression, whose effect is not observed."""
+        span = span_of(node)
+        for rank, text in enumerate(texts):
+            self._add(operator, span, span, self._text.at(span), text, text, "line", [], rank)
 
     def _add(
         self,

@@ -23,6 +23,7 @@ from fitgym.mutants.change import Change
 from fitgym.mutants.changes import Changes
 from fitgym.mutants.mutant import PRECEDENCE, Mutant, Operator
 from fitgym.mutants.pattern_uses import PatternUses
+from fitgym.mutants.table_uses import TableUses
 from fitgym.mutants.text import Text
 from fitgym.subject.code.syntax import deep_trees, parse
 
@@ -78,7 +79,7 @@ def mutants(
         SyntaxError: the source is not valid Python.
     """
     tree = parse(source)
-    changes = Changes(Text(source), PatternUses(tree))
+    changes = Changes(Text(source), PatternUses(tree), TableUses(tree))
     with deep_trees():
         changes.module(tree)
     found = [one for one in changes.found if not class_name or one.mutant.function.startswith(f"{class_name}.")]

@@ -418,6 +418,46 @@ def test_a_pattern_is_changed_where_a_function_uses_it(source: str, expected: li
         compile(mutated_text(source, mutant), "<mutant>", "exec")
 
 
+TABLES = [
+    ("T = ('a', 'b')\ndef f(a):\n    return a in T\n", ["(T[:0] + T[1:])", "(T[:1] + T[2:])"]),
+    ("T: list[str] = ['a', g()]\ndef f(a):\n    g(T[a])\n", ["(T[:0] + T[1:])", "(T[:1] + T[2:])"]),
+    ("T = {1, -2, 3}\ndef f(a):\n    g(T)\n", ["(T - {1})", "(T - {3})"]),
+    ("T = frozenset(['a', 'b'])\ndef f(a):\n    g(T)\n", ["(T - {'a'})", "(T - {'b'})"]),
+    (
+        "T = {'a': 1, 'b': 2}\ndef f(a):\n    return T.get(a) or T[0]\n",
+        [
+            "{key: value for key, value in T.items() if key != 'a'}",
+            "{key: value for key, value in T.items() if key != 'b'}",
+        ],
+    ),
+    (
+        "class C:\n    T = (1, 2)\n    def f(self):\n        g(self.T)\ndef f(a):\n    g(C.T)\n    g(a.T)\n",
+        ["(self.T[:0] + self.T[1:])", "(self.T[:1] + self.T[2:])", "(C.T[:0] + C.T[1:])", "(C.T[:1] + C.T[2:])"],
+    ),
+    ("T = (1,)\ndef f(a):\n    g(T)\n", []),
+    ("T = (1, *x)\ndef f(a):\n    g(T)\n", []),
+    ("T = (1, 2)\nT = (1, 2, 3)\ndef f(a):\n    g(T)\n", []),
+    ("T = (1, 2)\ndef f(T):\n    g(T)\n", []),
+]
+
+
+@pytest.mark.parametrize(("source", "expected"), TABLES, ids=[source for source, _ in TABLES])
+def test_an_entry_of_a_constant_table_is_left_out_where_a_function_first_reads_it(
+    source: str, expected: list[str]
+) -> None:
+    found = [one for one in mutants(source) if one.text in expected or "[:0]" in one.text or " - {" in one.text]
+    assert [one.text for one in found] == expected
+    assert all(one.operator == "operand" for one in found)
+    for mutant in found:
+        compile(mutated_text(source, mutant), "<mutant>", "exec")
+
+
+def test_of_a_long_table_an_even_selection_of_entries_is_left_out() -> None:
+    found = mutants(f"T = {tuple(range(100))}\ndef f(a):\n    return T[a]\n")
+    texts = [one.text for one in found if one.operator == "operand"]
+    assert len(texts) == 24 and texts[0] == "(T[:0] + T[1:])" and texts[12] == "(T[:50] + T[51:])"
+
+
 def test_only_bodies_of_functions_are_changed_and_the_others_counted() -> None:
     source = "X = 1\n@deco(2)\ndef f(a=0):\n    return a\nclass C:\n    y = 0\ng = lambda a: 1\n"
     found = mutants(source)
