@@ -169,11 +169,12 @@ def minimize(
     known = _known([one.best for one in kept], seen)
     if not mutants:
         _assign_mutants(kept, kills)
-    for at in range(0, len(kept), wave):
-        _run_in_lockstep([(one, one.plainer(known[one.best])) for one in kept[at : at + wave]], judge, kills, mutants)
+    wide = 2 * wave  # a step takes longer than the executions of a wave
+    for at in range(0, len(kept), wide):
+        _run_in_lockstep([(one, one.plainer(known[one.best])) for one in kept[at : at + wide]], judge, kills, mutants)
     parts = _split(kept, judge, kills, table)
-    for at in range(0, len(parts), wave):
-        new = [one for one in parts[at : at + wave] if one not in kept]
+    for at in range(0, len(parts), wide):
+        new = [one for one in parts[at : at + wide] if one not in kept]
         _run_in_lockstep([(one, one.plainer(Seen())) for one in new], judge, kills, mutants)
     return [one.best for one in _essential(parts, wanted)]
 

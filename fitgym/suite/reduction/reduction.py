@@ -35,6 +35,8 @@ Steps = Generator[Proposals, list["Row"], None]
 
 Made = TypeVar("Made")
 
+FEW = 3  # changes of an argument that are tried at once
+
 
 class Seen(NamedTuple):
     """Facts about the results of a test case.
@@ -80,6 +82,7 @@ class Reduction:
         self.mutants: frozenset[int] = frozenset()
         self.means = means
         self._table = means.table
+        self._failed: set[tuple[int, Change]] = set()  # the operation, and a change of its arguments
 
     def shorter(self) -> Steps:
         """Propose batches of test cases with fewer statements; receive their behaviour."""
@@ -107,8 +110,8 @@ class Reduction:
             yield from self._deleted()
             while (yield from self._first(self._bypassed())):
                 yield from self._deleted()
-            while (yield from self._improved(self._changes())):
-                pass
+            while changes := self._changes():
+                yield from self._improved(changes)
             if self.best == before:
                 return
 
@@ -137,12 +140,21 @@ class Reduction:
         ]
 
     def _changes(self) -> list[tuple[int, Change]]:
-        """Return the possible simplifications of the arguments of all statements."""
-        return [
-            (position, change)
-            for position, statement in enumerate(self._table.statements(self.best))
-            for change in plainer(statement, self.means.of(statement), raises=self.row.outcome is not None)
-        ]
+        """Return the `FEW` greatest simplifications of each argument that have not failed before.
+
+        A greater one that succeeds makes the others unnecessary. A change that failed may be possible after others, but
+        that is rare, and trying again takes time.
+        """
+        found: list[tuple[int, Change]] = []
+        for position, statement in enumerate(self._table.statements(self.best)):
+            of_place: dict[int | str, list[Change]] = {}
+            for change in plainer(statement, self.means.of(statement), raises=self.row.outcome is not None):
+                if (statement.operation, change) not in self._failed:
+                    of_place.setdefault(change.place, []).append(change)
+            for changes in of_place.values():
+                changes.sort(key=lambda change: -change.saved)
+                found += [(position, change) for change in changes[:FEW]]
+        return found
 
     def _drained(self, iterators: Container[int]) -> list[TestCase]:
         """Return the test case with its unused iterators drained, if there are any."""
@@ -189,7 +201,9 @@ class Reduction:
         """Apply as many of the changes as the test case allows; return whether any was applied."""
         # Only the changes that are applied run on mutants, unless that fails: most changes keep them dead.
         for on_mutants in (False, True) if self.mutants else (False,):
+            tried = changes
             changes = yield from self._succeeding(changes, lambda change: self._changed([change]), on_mutants)
+            self._failed |= {self._key(change) for change in tried} - {self._key(change) for change in changes}
             # Try the best change of each argument together; if that fails, try half of them, down to a single one.
             best: dict[tuple[int, int | str], tuple[int, Change]] = {}
             for position, change in changes:
@@ -202,6 +216,11 @@ class Reduction:
                     return True
                 together = together[: len(together) // 2]
         return False
+
+    def _key(self, change: tuple[int, Change]) -> tuple[int, Change]:
+        """Return what identifies a change when positions have moved."""
+        position, what = change
+        return self._table.statements(self.best)[position].operation, what
 
     def _first(self, proposals: Iterable[TestCase]) -> Generator[Proposals, list[Row], bool]:
         """Take the first of the test cases that is valid; return whether there was one."""
