@@ -111,7 +111,8 @@ class Reduction:
             while (yield from self._first(self._bypassed())):
                 yield from self._deleted()
             while changes := self._changes():
-                yield from self._improved(changes)
+                if not (yield from self._improved(changes)):
+                    self._failed |= {self._key(change) for change in changes}
             if self.best == before:
                 return
 
@@ -201,9 +202,9 @@ class Reduction:
         """Apply as many of the changes as the test case allows; return whether any was applied."""
         # Only the changes that are applied run on mutants, unless that fails: most changes keep them dead.
         for on_mutants in (False, True) if self.mutants else (False,):
-            tried = changes
+            keys = {self._key(change) for change in changes}
             changes = yield from self._succeeding(changes, lambda change: self._changed([change]), on_mutants)
-            self._failed |= {self._key(change) for change in tried} - {self._key(change) for change in changes}
+            self._failed |= keys - {self._key(change) for change in changes}
             # Try the best change of each argument together; if that fails, try half of them, down to a single one.
             best: dict[tuple[int, int | str], tuple[int, Change]] = {}
             for position, change in changes:
