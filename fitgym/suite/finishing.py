@@ -275,6 +275,7 @@ def _minimized(
             outcomes=outcomes,
             seen=seen,
             kills=mutation.killed if mutants or (in_time and not deadly) else None,
+            likely=mutation.likely,
             mutants=mutants,
             operations=engine.subject.operations,
         )

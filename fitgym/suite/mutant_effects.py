@@ -109,6 +109,23 @@ class Mutation:
             times.update(run(pair for pair in pairs if pair[0] in some and times[pair[1]] < ENOUGH))
         return [frozenset(found[testcase]) for testcase, _ in asked]
 
+    def likely(self, testcases: Sequence[TestCase], most: int) -> list[list[int] | None]:
+        """Return at most `most` mutants that each test case infects and few of the others do; None if that is unknown.
+
+        Mutants that existing tests kill are left out.
+
+        Raises:
+            OutOfBudget: the allotment or the time ran out.
+        """
+        with self.allotment.spend():
+            self._engine.execute(testcases)
+        infected = self._infected(testcases)
+        if infected is None:
+            return [None] * len(testcases)
+        times = Counter(number for testcase in testcases for number in infected[testcase])
+        rarest = [sorted(infected[one] - self._killed_before, key=lambda at: (times[at], at)) for one in testcases]
+        return [numbers[:most] for numbers in rarest]
+
     def matrix(
         self,
         testcases: Sequence[TestCase],

@@ -130,6 +130,24 @@ def test_parts_that_need_each_other_stay_together() -> None:
     assert reduced([[call(1), call(2)]], [[1, 2]]) == [[1, 2]]
 
 
+def test_unrelated_parts_are_split_even_if_no_time_is_left_for_arguments() -> None:
+    for batches in range(2, 6):
+        table = StatementTable()
+        world = World(table, [[3], [4]])
+
+        def covered(testcases: Sequence[TestCase], world: World = world, most: int = batches) -> NDArray[np.bool_]:
+            if world.batches >= most:
+                raise OutOfBudget
+            return world.covered(testcases)
+
+        test = [call(1), call(2), Statement(3, -1, (Ref(0), argument("hello"))), call(4, 1)]
+        found = minimize([table.testcase(test)], covered, table)
+        if [len(testcase) for testcase in found] == [2, 2]:
+            assert "'hello'" in str([table.statements(testcase) for testcase in found])
+            return
+    pytest.fail("the parts were never split before the arguments became plain")
+
+
 def test_what_is_known_of_a_result_takes_its_place_so_that_its_statement_goes() -> None:
     table = StatementTable()
     world = World(table, [[2]])
@@ -524,6 +542,31 @@ def test_parts_stay_together_if_only_together_they_kill() -> None:
 
     assert lengths(lambda asked: [frozenset({0} if len(testcase) == 2 else ()) for testcase, _ in asked]) == [2]
     assert lengths(None) == [1, 1]
+
+
+def test_a_change_that_fails_is_not_tried_again() -> None:
+    tried: list[TestCase] = []
+    table = StatementTable()
+    world = Arguments(table, [lambda statement: "hello" in values(statement) and len(statement.args) == 3])
+
+    def covered(testcases: Sequence[TestCase]) -> NDArray[np.bool_]:
+        tried.extend(testcases)
+        return world.covered(testcases)
+
+    before = Statement(1, -1, tuple(map(argument, ("hello", "a long text", "another long text"))))
+    (after,) = minimize([table.testcase([before])], covered, table)
+    assert [values(statement) for statement in table.statements(after)] == [["hello", "a", "a"]]
+    assert len(tried) < len(list(plainer(before)))
+
+
+def test_the_mutants_that_a_test_must_kill_are_sought_among_the_likely_ones() -> None:
+    mutants = Mutants(StatementTable(), has("w"), has("o"))
+    test = mutants.table.testcase([Statement(1, -1, (argument("hello world"),))])
+    (after,) = minimize(
+        [test], mutants.covered, mutants.table, kills=mutants.kills, likely=lambda tests, most: [[1]] * len(tests)
+    )
+    assert [values(statement) for statement in mutants.table.statements(after)] == [["o"]]
+    assert mutants.asked[0] == [1]
 
 
 # Annotations

@@ -24,7 +24,7 @@ from fitgym.suite.reduction.makers import Means, makers_of
 from fitgym.suite.reduction.reduction import Proposals, Reduction, Row, Seen, Steps
 from fitgym.testcase.statement import StatementTable, TestCase
 
-__all__ = ["Covered", "Kills", "Outcomes", "minimize"]
+__all__ = ["Covered", "Kills", "Likely", "Outcomes", "minimize"]
 
 Covered = Callable[[Sequence[TestCase]], NDArray[np.bool_]]
 """Runs test cases and returns the targets that each covers: booleans of shape `(n_testcases, n_targets)`.
@@ -43,7 +43,14 @@ Each test case comes with the numbers of the mutants; None means all mutants tha
 """
 
 
+Likely = Callable[[Sequence[TestCase], int], Sequence[Sequence[int] | None]]
+"""Returns the mutants that each test case probably kills and few others do, at most as many as the second argument.
+
+None means that nothing is known.
+"""
+
 MUTANTS = 12  # maximal number of mutants that a test must keep killing; each is run with every proposal
+TRIED = 16  # maximal number of mutants on which a test is run to find them
 WAVE = 16  # targets processed in parallel; changes the size of batches, never the result
 
 _NONE: frozenset[int] = frozenset()
@@ -57,6 +64,7 @@ def minimize(
     outcomes: Outcomes | None = None,
     seen: Callable[[Sequence[TestCase]], Sequence[Seen]] | None = None,
     kills: Kills | None = None,
+    likely: Likely | None = None,
     mutants: Set[int] = frozenset(),
     operations: Sequence[Operation] = (),
     wave: int = WAVE,
@@ -71,11 +79,11 @@ def minimize(
        be deleted.
     3. Redundant tests are removed: by a greedy set cover, then by dropping every test without which the rest covers as
        much.
-    4. Every target is assigned to the first test that covers it. Then tests are simplified as long as they cover their
-       targets. Results of earlier statements are replaced by literals, so that these statements can be deleted. An
-       object made from another one is replaced by that one, or by the simplest object of its class. Arguments are left
-       out, containers lose elements, literals become shorter and rounder. A test whose parts share no result is split.
-       Afterwards redundant tests are removed again.
+    4. Every target is assigned to the first test that covers it. A test whose parts share no result is split. Then tests
+       are simplified as long as they cover their targets. Results of earlier statements are replaced by literals, so that
+       these statements can be deleted. An object made from another one is replaced by that one, or by the simplest object
+       of its class. Arguments are left out, containers lose elements, literals become shorter and rounder. What has come
+       apart is split, and redundant tests are removed again.
 
     If `kills` is given without `mutants`, a test that returns must also keep killing some mutants in step 4.
 
@@ -94,6 +102,7 @@ def minimize(
         kills: returns the mutants that test cases kill. A test that returns must keep killing the mutants that it kills
             before its arguments are simplified and that no earlier test kills, at most `MUTANTS` of them. With None,
             mutants are ignored. May raise `OutOfBudget`.
+        likely: returns the mutants on which to run the tests to find these. With None, they are run on all.
         mutants: the mutants that the result must kill if a candidate does; needs `kills`.
         operations: of the subject, by id; simplified arguments then fit the annotations.
         wave: number of targets processed in parallel.
@@ -165,10 +174,11 @@ def minimize(
         taken = _NONE.union(*(other.mutants for other in kept))
         kept.append(Reduction(one.best, mine.tolist(), one.row, means))
         kept[-1].mutants = one.row.kills - taken
-    # Simplify arguments, split independent parts, and simplify the new parts.
-    known = _known([one.best for one in kept], seen)
+    # Split independent parts and simplify arguments. Split what has come apart then, and simplify the new parts.
     if not mutants:
-        _assign_mutants(kept, kills)
+        _assign_mutants(kept, kills, likely)
+    kept = _split(kept, judge, kills, table)
+    known = _known([one.best for one in kept], seen)
     wide = 2 * wave  # a step takes longer than the executions of a wave
     for at in range(0, len(kept), wide):
         _run_in_lockstep([(one, one.plainer(known[one.best])) for one in kept[at : at + wide]], judge, kills, mutants)
@@ -188,18 +198,20 @@ def _add_all_kills(reductions: Sequence[Reduction], kills: Kills | None, mutants
                 one.row = one.row._replace(kills=killed | one.mutants)
 
 
-def _assign_mutants(reductions: Sequence[Reduction], kills: Kills | None) -> None:
-    """Assign every mutant that returning tests kill to the first of these tests, at most `MUTANTS` to each.
+def _assign_mutants(reductions: Sequence[Reduction], kills: Kills | None, likely: Likely | None) -> None:
+    """Assign mutants that returning tests kill to the first of these tests, at most `MUTANTS` to each.
 
     Mutants that the fewest tests kill are preferred: a mutant that many tests kill will probably die whatever the
-    arguments are.
+    arguments are. Running all tests on all mutants would leave no time for the arguments.
     """
     returning = [one for one in reductions if one.row.outcome is None]
     if kills is None or not returning:
         return
     with contextlib.suppress(OutOfBudget):
         taken: set[int] = set()
-        every = kills([(one.best, None) for one in returning])
+        tests = [one.best for one in returning]
+        asked = [None] * len(tests) if likely is None else likely(tests, TRIED)
+        every = kills(list(zip(tests, asked, strict=True)))
         times = Counter(mutant for killed in every for mutant in killed)
         for one, killed in zip(returning, every, strict=True):
             one.mutants = frozenset(sorted(killed - taken, key=lambda mutant: (times[mutant], mutant))[:MUTANTS])
