@@ -17,7 +17,7 @@ Operator = Literal[
     "deletion",  # a statement removed
     "unary",  # a sign, one more or one less, a `not` before a condition
     "variable",  # another variable of the same function
-    "operand",  # only one operand of an operation; one condition or alternative less (`x in (1, 2)`, `except (A, B)`)
+    "operand",  # only one operand of an operation; a condition, alternative (`x in (1, 2)`) or entry of a table less
     "call",  # a call removed, two arguments swapped or one removed; a similar function; an `await` removed
 ]
 """The mutation operators, that is, the kinds of change."""
