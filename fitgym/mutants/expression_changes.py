@@ -470,7 +470,7 @@ class ExpressionChanges:
     # Results
 
     def _instead(self, operator: Operator, node: ast.expr, texts: Iterable[str]) -> None:
-        """Add mutants that replace a whole expression, whose effect is not observed."""
+        """Add mutants that replace a whole expression and are infected when its line is reached."""
         span = span_of(node)
         for rank, text in enumerate(texts):
             self._add(operator, span, span, self._text.at(span), text, text, "line", [], rank)

@@ -15,6 +15,8 @@ MOST = 24
 _MADE_BY = frozenset({"frozenset", "set", "tuple", "list", "dict", "OrderedDict", "MappingProxyType"})
 _OWNERS = frozenset({"self", "cls"})
 
+_Display = ast.Dict | ast.List | ast.Set | ast.Tuple
+
 
 class TableUses:
     """The constant tables of a module: names of the module or of a class that are bound once, to a display.
@@ -40,8 +42,8 @@ class TableUses:
         Of more than `MOST` entries, an even selection is left out. A table of a single entry yields nothing, and so does
         a second use in the same function, where the same tests notice it.
         """
-        table, text = self._table(node), ast.unparse(node)
-        if table is None or (function, text) in self._read:
+        table = self._table(node)
+        if table is None or (function, text := ast.unparse(node)) in self._read:
             return
         self._read.add((function, text))
         keys = table.keys if isinstance(table, ast.Dict) else table.elts
@@ -54,16 +56,14 @@ class TableUses:
             elif isinstance(key, ast.Constant):
                 yield f"{{key: value for key, value in {text}.items() if key != {key.value!r}}}"
 
-    def _table(self, node: ast.Name | ast.Attribute) -> ast.Dict | ast.List | ast.Set | ast.Tuple | None:
+    def _table(self, node: ast.Name | ast.Attribute) -> _Display | None:
         if isinstance(node, ast.Name):
             return self._of_module.get(node.id)
         is_owned = isinstance(node.value, ast.Name) and node.value.id in self._owners
         return self._of_classes.get(node.attr) if is_owned else None
 
 
-def _tables(
-    body: Sequence[ast.stmt], bound: Counter[str]
-) -> Iterator[tuple[str, ast.Dict | ast.List | ast.Set | ast.Tuple]]:
+def _tables(body: Sequence[ast.stmt], bound: Counter[str]) -> Iterator[tuple[str, _Display]]:
     """Yield the tables that the statements bind. `bound` has the number of bindings of each name in the module."""
     for statement in body:
         match statement:
@@ -76,7 +76,7 @@ def _tables(
                     yield name, table
 
 
-def _display(value: ast.expr) -> ast.Dict | ast.List | ast.Set | ast.Tuple | None:
+def _display(value: ast.expr) -> _Display | None:
     """Return the display of a table, the value of `frozenset({1, 2})` as a set. None if entries are unpacked into it."""
     match value:
         case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=[inner], keywords=[]) if name in _MADE_BY:
