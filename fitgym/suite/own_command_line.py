@@ -15,7 +15,7 @@ _ANOTHER = (Literal("'tests'"),)
 
 
 def with_own_command_line(engine: Workbench, testcases: Sequence[TestCase]) -> list[TestCase]:
-    """Return the test cases; those that read the command line without setting it set an empty one first.
+    """Return the test cases. One that reads the command line without setting it now starts by setting an empty one.
 
     The command line of the search is empty, too. A test case reads the command line if it behaves differently with another
     one.

@@ -88,7 +88,7 @@ def reads(tree: ast.Module, lines: tuple[tuple[Hint, ...], ...]) -> tuple[tuple[
 
     Args:
         tree: the source.
-        lines: those that its parsers accept, see `accepted`.
+        lines: the command lines that `accepted` returns for the source.
     """
     if any(_is_command_line(node) for node in _in_functions(tree)):
         return lines or _FREE

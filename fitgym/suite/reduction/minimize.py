@@ -179,7 +179,7 @@ def minimize(
         _assign_mutants(kept, kills, likely)
     kept = _split(kept, judge, kills, table)
     known = _known([one.best for one in kept], seen)
-    wide = 2 * wave  # a step takes longer than the executions of a wave
+    wide = 2 * wave  # larger batches, because most of the time of a step is not spent on its test cases
     for at in range(0, len(kept), wide):
         _run_in_lockstep([(one, one.plainer(known[one.best])) for one in kept[at : at + wide]], judge, kills, mutants)
     parts = _split(kept, judge, kills, table)
