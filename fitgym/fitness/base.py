@@ -210,7 +210,7 @@ class Fitness(ABC):
     def infected(self, traces: Sequence[Trace], imported: Trace | None = None) -> Mask:
         """Return which mutants to run each trace's test case on, shape `(len(traces), len(targets))`.
 
-        The engine calls it only for functions with `numbers`.
+        Only functions about mutants have it.
 
         Args:
             traces: any number.

@@ -68,9 +68,7 @@ class StrongMutation(Fitness):
         return distances
 
     def infected(self, traces: Sequence[Trace], imported: Trace | None = None) -> Mask:
-        infected = np.zeros((len(traces), len(self.targets)), dtype=bool)
-        infected[self._weak.entries(traces).covered(len(self.targets))] = True
-        return infected if imported is None else infected & self._weak.reached_since(imported, traces)
+        return self._weak.infected(traces, imported)
 
     def of_suites(self, columns: Floats, *, raw: bool = False) -> Floats:
         total: Floats = super().of_suites(columns, raw=raw)

@@ -137,13 +137,13 @@ class WeakMutation(Fitness):
         distances: Floats = self.entries(traces).dense(len(traces), self.n_columns) + missed.T
         return distances
 
-    def reached_since(self, imported: Trace, traces: Sequence[Trace]) -> Mask:
-        """Return which mutants each trace reached after the import, shape `(len(traces), len(targets))`.
+    def infected(self, traces: Sequence[Trace], imported: Trace | None = None) -> Mask:
+        infected = np.zeros((len(traces), len(self.targets)), dtype=bool)
+        infected[self.entries(traces).covered(len(self.targets))] = True
+        return infected if imported is None else infected & self._reached_since(imported, traces)
 
-        Args:
-            imported: the trace of the import of the subject, which every trace contains.
-            traces: any number.
-        """
+    def _reached_since(self, imported: Trace, traces: Sequence[Trace]) -> Mask:
+        """Return which mutants each trace reached after the import, shape `(len(traces), len(targets))`."""
         found = np.zeros((len(traces), len(self.targets)), dtype=bool)
         if not self.targets:
             return found

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
-from functools import cached_property
 
 import numpy as np
 
-from fitgym.engine.choices import FITNESS
 from fitgym.engine.workbench import Workbench
-from fitgym.fitness.base import Fitness
 from fitgym.messages.effect import Effect, Expectation
 from fitgym.messages.observation import Observation, Observed, agreement
 from fitgym.mutants.generation import mutants
@@ -53,12 +50,6 @@ class Mutation:
         self._mutants = mutants(engine.subject.source, engine.subject.reference.class_name).made
         before = engine.killed_before
         self._killed_before = {number for number, mutant in enumerate(self._mutants) if mutant.id in before}
-
-    @cached_property
-    def _strong_mutation(self) -> Fitness:
-        """The fitness function that says which mutants a test case infects."""
-        name = "strong_mutation"
-        return self._engine.functions.get(name) or FITNESS.load(name)(self._engine.subject)
 
     def killed(self, asked: Sequence[tuple[TestCase, Sequence[int] | None]]) -> list[frozenset[int]]:
         """Return the mutants that each test case kills if it asserts all its candidate facts.
@@ -157,10 +148,10 @@ class Mutation:
 
     def _infected(self, testcases: Sequence[TestCase]) -> Mapping[TestCase, Set[int]] | None:
         """Return the mutants that each test case infects, None if infection is not recorded."""
-        engine = self._engine
-        if not engine.records("weak_mutation"):
+        engine, name = self._engine, "weak_mutation"
+        if not engine.records(name):
             return None
-        fitness = self._strong_mutation
+        fitness = engine.function(name)
         number = {mutant.id: number for number, mutant in enumerate(self._mutants)}
         columns = [number.pop(str(target.key[0])) for target in fitness.targets]
         unknown = set(number.values())  # mutants without a place where infection can be seen
