@@ -1,57 +1,21 @@
 """Inspection: the contents of an imported module, on tiny programs and on the standard library."""
 
-import ast
 import importlib
 import importlib.util
 import pickle
-import sys
-import textwrap
 
 import pytest
+from described import describe
 from nightly import every
 
 from fitgym.errors import SubjectError
 from fitgym.execution.executor import Executor
-from fitgym.instrument.rewriting.plan import plan
 from fitgym.subject.introspection.helpers import Helpers
-from fitgym.subject.introspection.inspection import complete
 from fitgym.subject.introspection.special import OPERATORS
-from fitgym.subject.source import locate, read
-from fitgym.subject.subject import Reference
+from fitgym.subject.source import locate
 from fitgym.subject.types.hints import ANY, NONE, Hint
 
 INT, STR = Hint("class", "builtins.int"), Hint("class", "builtins.str")
-
-
-@pytest.fixture
-def inspected(tmp_path, monkeypatch):
-    """Writes a program as module `tiny`, imports it and returns its description."""
-    monkeypatch.syspath_prepend(str(tmp_path))
-    made = []
-
-    def inspect(source, class_name="", name="tiny", **others):
-        for other, text in others.items():
-            (tmp_path / f"{other}.py").write_text(textwrap.dedent(text))
-            made.append(other)
-        path = tmp_path / f"{name}.py"
-        path.write_text(textwrap.dedent(source))
-        made.append(name)
-        spec = importlib.util.spec_from_file_location(name, path)
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
-        importlib.invalidate_caches()
-        spec.loader.exec_module(module)
-        return describe(Reference(name, name, str(path), class_name), module)
-
-    yield inspect
-    for name in made:
-        sys.modules.pop(name, None)
-
-
-def describe(reference, module):
-    source = read(reference)
-    planned = plan(ast.parse(source))
-    return complete(reference, source, module, planned.sites, planned.functions, (), ())
 
 
 def names_under_test(subject):
