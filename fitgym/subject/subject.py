@@ -36,6 +36,7 @@ __all__ = [
     "Site",
     "SiteKind",
     "Subject",
+    "subclass_name",
 ]
 
 ParameterKind = Literal["positional_only", "positional_or_keyword", "var_positional", "keyword_only", "var_keyword"]
@@ -203,6 +204,11 @@ class Function:
     entry: int
 
 
+def subclass_name(qualname: str) -> str:
+    """Return the name of a subclass that a test makes of the class, see `Parameter.hook`."""
+    return "Concrete" + qualname.rpartition(".")[2].strip("_").removeprefix("Abstract")
+
+
 @immutable
 @dataclass(frozen=True, slots=True)
 class Parameter:
@@ -218,6 +224,9 @@ class Parameter:
         inspected: the code handles values that the hint forbids, see `fitgym.subject.types.inspected`.
         double: a plain object with the attributes that the code uses, as a replacement for an object of a class of
             other modules; None if the hint has no such class.
+        hook: "" for an argument of the call. Else the argument defines the member `name` in a subclass that the test
+            makes and calls in place of the class. The text is the beginning of the definition: `name =`, or the
+            decorators and the `def` of a function that returns the argument.
     """
 
     name: str
@@ -227,6 +236,7 @@ class Parameter:
     declared: bool = False
     inspected: bool = False
     double: Hint | None = None
+    hook: str = ""
 
 
 @immutable
@@ -280,6 +290,11 @@ class Operation:
     def sets_environment(self) -> bool:
         """It sets what functions read without being passed it: an environment variable, or the command line."""
         return (self.module, self.name) in (SET_VARIABLE, SET_COMMAND_LINE)
+
+    @property
+    def hooks(self) -> dict[str, str]:
+        """The members that a subclass of the constructed class may define, see `Parameter.hook`."""
+        return {one.name: one.hook for one in self.parameters if one.hook}
 
     @property
     def shows(self) -> bool:

@@ -12,6 +12,7 @@ from fitgym.messages.protocol import WireCall
 from fitgym.subject.subject import Operation
 from fitgym.subject.types.hints import Hint
 from fitgym.worker.arity import Arity
+from fitgym.worker.extension import extending
 from fitgym.worker.frames import wrappers
 from fitgym.worker.steps import (
     Arguments,
@@ -57,6 +58,7 @@ class Callee:
         positional = [p.name for p in operation.parameters if p.kind in ("positional_only", "positional_or_keyword")]
         self._names = positional
         self._rest = [p.name for p in operation.parameters if p.kind == "var_positional"] or [""]
+        self._hooks = operation.hooks
         self._found = True
         try:
             self._target = (
@@ -64,6 +66,8 @@ class Callee:
             )
         except Exception:  # whatever the import raises; running the statement is a set-up failure
             self._found, self._target = False, None
+        if self._hooks and isinstance(self._target, type):
+            self._target = extending(self._target, self._hooks)
         self.wrappers = wrappers(self._target)
         self._arity: Arity | None = None
         if self._target is not None and operation.kind not in ("property", "setter"):
@@ -110,7 +114,8 @@ class Callee:
 
     def binds(self, count: int, keywords: Sequence[str]) -> bool:
         """Return True if the arguments fit the signature, or if the signature is unknown."""
-        return self._arity is None or self._arity.fits(count + self.operation.needs_receiver, keywords)
+        passed = [name for name in keywords if name not in self._hooks]
+        return self._arity is None or self._arity.fits(count + self.operation.needs_receiver, passed)
 
 
 def _unbound(operation: Operation) -> Any:

@@ -71,7 +71,7 @@ def hint(subject, name, parameter):
         ),
         (
             "import abc\nclass A(abc.ABC):\n    @abc.abstractmethod\n    def m(self): pass\n    def n(self): pass",
-            ["method A.m", "method A.n"],
+            ["constructor A", "method A.n"],
         ),
         (
             "import dataclasses\n@dataclasses.dataclass\nclass D:\n    x: int\n    def m(self): pass",

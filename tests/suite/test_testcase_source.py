@@ -559,3 +559,59 @@ def test_a_holder_of_attributes_is_named_after_the_parameter_that_it_is_given_fo
     made, used = Statement(0, -1, (), (("level", ONE),)), Statement(1, -1, (Ref(0),))
     assert lines(made, used, subject=subject) == ["options = SimpleNamespace(level=1)", "command(options)"]
     assert lines(made, subject=subject, named=[0]) == ["simple_namespace = SimpleNamespace(level=1)"]
+
+
+# Subclasses that a test makes
+
+HOOKS = (
+    Parameter("area", "keyword_only", ANY, hook="def area(self, unit='m'):"),
+    Parameter("limit", "keyword_only", ANY, False, hook="limit ="),
+    Parameter("name", "keyword_only", ANY, False, hook="@property\ndef name(self):"),
+)
+SHAPES = Subject(
+    **{
+        **{field: getattr(SUBJECT, field) for field in ("reference", "source", "sites", "functions", "branches")},
+        "dependences": SUBJECT.dependences,
+        "operations": (
+            Operation(
+                0, "constructor", "shop", "Shape", "shop.Shape", (Parameter("unit", "keyword_only", ANY), *HOOKS)
+            ),
+            Operation(1, "function", "shop", "area", "", (Parameter("a", "positional_only", ANY),)),
+            Operation(2, "function", "shop", "limit"),
+        ),
+        "classes": {},
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("statements", "expected"),
+    [
+        ([Statement(0, kwargs=(("unit", ONE),))], "Shape(unit=1)"),
+        (
+            [Statement(0, kwargs=(("unit", ONE), ("area", TWO)))],
+            'class ConcreteShape(Shape):\n    def area(self, unit="m"):\n        return 2\n\nConcreteShape(unit=1)',
+        ),
+        (
+            [Statement(0, kwargs=(("area", TWO), ("limit", ONE), ("name", Literal("'a'"))))],
+            'class ConcreteShape(Shape):\n    limit = 1\n\n    def area(self, unit="m"):\n        return 2\n\n'
+            '    @property\n    def name(self):\n        return "a"\n\nConcreteShape()',
+        ),
+        # the variables of a test have other names than attributes in the body of its class
+        (
+            [Statement(2), Statement(0, kwargs=(("limit", Ref(0)),))],
+            "result = limit()\n\nclass ConcreteShape(Shape):\n    limit = result\n\nConcreteShape()",
+        ),
+        (
+            [
+                Statement(0, kwargs=(("limit", ONE),)),
+                Statement(0, kwargs=(("limit", TWO),)),
+                Statement(1, args=(Ref(0),)),
+            ],
+            "class ConcreteShape(Shape):\n    limit = 1\n\nshape = ConcreteShape()\n\n"
+            "class ConcreteShape_2(Shape):\n    limit = 2\n\nConcreteShape_2()\narea(shape)",
+        ),
+    ],
+)
+def test_a_subclass_is_defined_before_its_call(statements: list[Statement], expected: str) -> None:
+    assert "\n".join(lines(*statements, subject=SHAPES)).strip() == expected

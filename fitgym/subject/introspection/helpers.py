@@ -208,8 +208,14 @@ class Helpers:
     def _constructor_of(self, cls: type, name: str, depth: int) -> None:
         """Add the constructor and the class-method factories of a class that is not under test."""
         module, qualname = self._catalogue.home(cls)
-        if "<locals>" in qualname or inspect.isabstract(cls) or is_protocol(cls):
+        if "<locals>" in qualname or is_protocol(cls):
             return
+        hooks: tuple[Parameter, ...] = ()
+        if inspect.isabstract(cls):
+            own = str(cls.__module__).partition(".")[0] == self._package
+            hooks = tuple(self._parameters.hooks(cls)) if own else ()
+            if not hooks:
+                return
         if issubclass(cls, enum.Enum):
             return  # members are referenced by name, not built
         returns = Hint("class", name)
@@ -219,6 +225,8 @@ class Helpers:
             return
         parameters = self._parameters.foreign(cls, module, qualname, cls)
         if parameters is not None:
+            taken = {parameter.name for parameter in parameters}
+            parameters += tuple(hook for hook in hooks if hook.name not in taken)
             self._helper("constructor", module, qualname, name, parameters, returns, depth)
         if module.partition(".")[0] in sys.stdlib_module_names:
             return

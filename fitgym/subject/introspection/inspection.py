@@ -320,8 +320,12 @@ class _Inspector:
                 self._add(kind, qualname, found, tested, key, owner, operator=name if kind == "operator" else "")
 
     def _constructor(self, cls: type, qualname: str, tested: bool) -> None:
-        if inspect.isabstract(cls) or is_protocol(cls):
+        key = name_of(cls)
+        hooks = tuple(self.parameters.hooks(cls))
+        if is_protocol(cls) or (inspect.isabstract(cls) and not hooks):
             return
+        needed = {hook.name for hook in hooks if hook.required}  # calls of these would test what the test defines
+        self.catalogue.done.update((name_of(base), name) for base in cls.__mro__ for name in needed)
         raw = Found(cls)
         for name in ("__init__", "__new__", "__post_init__", "__attrs_post_init__"):
             found = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
@@ -330,7 +334,6 @@ class _Inspector:
             if inner.code is not None:
                 raw = Found(cls, inner.code, inner.node)
                 break
-        key = name_of(cls)
         if issubclass(cls, enum.Enum):
             if len(cls) == 0:
                 return  # an enum without members cannot be called
@@ -339,6 +342,8 @@ class _Inspector:
             parameters: tuple[Parameter, ...] = (Parameter("value", "positional_or_keyword", hint),)
         else:
             parameters = self.parameters.of(raw, qualname, cls)[0]
+            taken = {parameter.name for parameter in parameters}
+            parameters += tuple(hook for hook in hooks if hook.name not in taken)
         self._append("constructor", qualname, raw, tested, key, parameters, Hint("class", key), "", "", cls.__doc__)
 
     def _add(

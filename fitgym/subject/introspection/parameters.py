@@ -30,12 +30,26 @@ from fitgym.subject.introspection.callables import (
 from fitgym.subject.introspection.codes import Found
 from fitgym.subject.introspection.elsewhere import Elsewhere
 from fitgym.subject.introspection.forwarding import Forwarded, forwarded
+from fitgym.subject.introspection.hooks import hooks
 from fitgym.subject.introspection.names import Known, Namespace, Nodes, plain
 from fitgym.subject.introspection.recipes import command_line
 from fitgym.subject.introspection.stubs import Signature, Stubs
 from fitgym.subject.subject import Parameter
 from fitgym.subject.types.declarations import from_annotation, from_default
-from fitgym.subject.types.hints import ANY, ELLIPSIS, NAMESPACES, NONE, PATH, PATH_TEXT, Hint, choices, of_value, union
+from fitgym.subject.types.evidence import Evidence
+from fitgym.subject.types.hints import (
+    ANY,
+    ELLIPSIS,
+    NAMESPACES,
+    NONE,
+    PATH,
+    PATH_TEXT,
+    Hint,
+    choices,
+    name_of,
+    of_value,
+    union,
+)
 from fitgym.subject.types.inspected import inspected
 from fitgym.subject.types.protocols import annotated
 from fitgym.subject.types.unused import unused
@@ -147,6 +161,20 @@ class Parameters:
         if returns.kind == "any" and stub is not None:
             returns = stub.returns
         return tuple(parameters), returns
+
+    def hooks(self, cls: type) -> Iterator[Parameter]:
+        """Yield the members that a class leaves to its subclasses, as arguments of its constructor; see `hooks`."""
+        nodes = self._nodes if cls.__module__ == self.module else Nodes(ast.Module([], []))
+        node = nodes.classes.get(plain(cls.__qualname__))
+        used = {} if node is None else self._usage.fields(node)
+        for hook in hooks(cls, nodes, used, self._usage.attributes.get(name_of(cls))):
+            noted = ANY if hook.function is None else self.returned(hook.function, cls)
+            declared = hook.hint if noted == ANY else noted
+            seen = Evidence()
+            for item in used[hook.name].group() if hook.name in used else ():
+                seen.link(item.result if hook.called else item)
+            hint = self._usage.hint(seen) if declared == ANY else declared
+            yield Parameter(hook.name, "keyword_only", hint, hook.required, declared != ANY, hook=hook.header)
 
     def _used(self, raw: Found, owner: type | None) -> tuple[Mapping[str, Hint], Mapping[str, Hint]]:
         """Return the types that the uses of the parameters suggest, and the plain objects that can replace arguments.

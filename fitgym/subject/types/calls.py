@@ -83,6 +83,8 @@ def read_call(caller: Caller, node: ast.Call) -> Evidence:
         called.arities.append(-1 if starred or node.keywords else len(arguments))
         return called.result
     if _own(caller, node, function, arguments, words):
+        if isinstance(function, ast.Attribute) and caller.is_receiver(function.value):
+            return caller.field(function.attr).result
         result = Evidence()
         if isinstance(function, ast.Name) and function.id in caller.definitions.classes:
             result.made.append(caller.definitions.classes[function.id])

@@ -5,15 +5,16 @@ from __future__ import annotations
 import ast
 import builtins
 import keyword
+import re
 from collections.abc import Collection as Container
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from fitgym.subject.subject import SET_VARIABLE, Operation, Subject
+from fitgym.subject.subject import SET_VARIABLE, Operation, Subject, subclass_name
 from fitgym.subject.types.hints import Hint
 from fitgym.suite.text.environment import ASSIGNED, Environment
-from fitgym.suite.text.expressions import PARAMETERS, expression_piece
+from fitgym.suite.text.expressions import PARAMETERS, expression_piece, literal_source
 from fitgym.suite.text.layout import Bracket, Piece, assigned, columns, flat, indented, laid_out, prefixed
 from fitgym.suite.text.scope import Scope, snake_case
 from fitgym.testcase.expression import Expression
@@ -110,6 +111,8 @@ _DRIVES = {"__aiter__": "aiterate", "__await__": "await", "__enter__": "enter", 
 _LOCAL_NAMES = frozenset((*PARAMETERS, "args", "element", "entered"))
 """Names that lambdas and small functions inside a test case bind: variables must have other names."""
 
+_IDENTIFIER = re.compile(r"[^\W\d]\w*")
+_TEXT = re.compile(r"b?'(?:[^'\\]|\\.)*'")
 _SINGLETONS = ("None", "True", "False")
 """Values that linters do not accept in comparisons by `==`; such a value is assigned to a variable first."""
 _CONFUSABLE = ("l", "O", "I")
@@ -227,6 +230,8 @@ class _Writer:
             self.scope.module("itertools")
         if operation.operator in _FROM_MODULES and not self.rebinds(position):
             self.scope.module(_FROM_MODULES[operation.operator][0])
+        for name, _ in statement.kwargs:  # inside the definition of a member, its names mean something else
+            self._used.update(_IDENTIFIER.findall(operation.hooks.get(name, "").replace(f"def {name}(", "")))
         anything = dict.fromkeys((*range(len(self.statements)), *given), "_")
         for argument in (*statement.args, *(value for _, value in statement.kwargs)):
             expression_piece(argument, anything, self.scope)
@@ -310,11 +315,31 @@ class _Writer:
             attribute = operation.name.rpartition(".")[2]
             lines = assigned(f"{self.names[statement.receiver]}.{attribute}", args[0], self.width)
             return [*lines, f"{target} = None"] if target else lines
-        args += [prefixed(f"{name}=", self._piece(value)) for name, value in statement.kwargs]
+        hooks = {name: value for name, value in statement.kwargs if name in operation.hooks}
+        args += [prefixed(f"{name}=", self._piece(value)) for name, value in statement.kwargs if name not in hooks]
+        if hooks:
+            name = self._free(subclass_name(operation.name))
+            call = Bracket(f"{name}(", tuple(args), ")", call=True)
+            return [*self._subclass(name, operation, hooks), *self._plain(call, target)]
         if drive == "iterate" and position in self.finite:
             drained = Bracket("list(", (self._call(operation, statement, tuple(args)),), ")", call=True)
             return self._plain(drained, target)
         return self._driven(drive, self._call(operation, statement, tuple(args)), target)
+
+    def _subclass(self, name: str, operation: Operation, hooks: Mapping[str, Expression]) -> list[str]:
+        """Return the definition of a subclass of the constructed class, with blank lines around it."""
+        width = self.width - 8
+        attributes: list[str] = []
+        functions: list[str] = []
+        for member, value in hooks.items():
+            header, piece = operation.hooks[member], self._piece(value)
+            if header.endswith(":"):
+                functions += ["", *_quoted(header).splitlines()]
+                functions += indented(laid_out(prefixed("return ", piece), width))
+            else:
+                attributes += laid_out(prefixed(f"{header} ", piece), width)
+        body = attributes + functions if attributes else functions[1:]
+        return ["", f"class {name}({self.scope.text(operation.module, operation.name)}):", *indented(body), ""]
 
     def _set_environment(self, operation: Operation, args: Sequence[Piece]) -> list[str]:
         if operation.name == SET_VARIABLE[1]:
@@ -472,6 +497,11 @@ def _used(line: str) -> str:
     except SyntaxError:
         return line
     return f"_ = {line}" if isinstance(node, ast.Compare | ast.Attribute | ast.BinOp | ast.UnaryOp) else line
+
+
+def _quoted(header: str) -> str:
+    """Return the beginning of a definition with double quotes around the texts in it."""
+    return _TEXT.sub(lambda found: literal_source(found[0]), header)
 
 
 def _infix(left: str, symbol: str, right: str) -> str:
