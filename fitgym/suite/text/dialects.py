@@ -170,8 +170,8 @@ class Pytest(Dialect):
     def variable(self, name: Piece, value: Piece, scope: Scope, width: int) -> list[str]:
         return laid_out(Bracket("monkeypatch.setenv(", (name, value), ")", call=True), width)
 
-    def command_line(self, words: Piece, scope: Scope, width: int) -> list[str]:
-        return laid_out(Bracket("monkeypatch.setattr(", ('"sys.argv"', words), ")", call=True), width)
+    def replaced(self, place: str, value: Piece, scope: Scope, width: int) -> list[str]:
+        return laid_out(Bracket("monkeypatch.setattr(", (f'"{place}"', value), ")", call=True), width)
 
     def own_folder(self) -> list[str]:
         return ["monkeypatch.chdir(tmp_path)"]
@@ -321,8 +321,8 @@ class Unittest(Dialect):
     def variable(self, name: Piece, value: Piece, scope: Scope, width: int) -> list[str]:
         return self._patched(".dict", '"os.environ"', Bracket("{", (Pair(name, value),), "}"), scope, width)
 
-    def command_line(self, words: Piece, scope: Scope, width: int) -> list[str]:
-        return self._patched("", '"sys.argv"', words, scope, width)
+    def replaced(self, place: str, value: Piece, scope: Scope, width: int) -> list[str]:
+        return self._patched("", f'"{place}"', value, scope, width)
 
     def _patched(self, how: str, place: str, value: Piece, scope: Scope, width: int) -> list[str]:
         patch = Bracket(f"{scope.module('unittest.mock')}.patch{how}(", (place, value), ")", call=True)

@@ -1,4 +1,4 @@
-"""Environment: how a test sets environment variables and the command line, which functions read without being passed."""
+"""Environment: how a test sets what functions read without being passed it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class Environment(Protocol):
     def variable(self, name: Piece, value: Piece, scope: Scope, width: int) -> list[str]:
         """Return the lines that set an environment variable, of at most `width` columns."""
 
-    def command_line(self, words: Piece, scope: Scope, width: int) -> list[str]:
-        """Return the lines that set the command line, the name of the program included."""
+    def replaced(self, place: str, value: Piece, scope: Scope, width: int) -> list[str]:
+        """Return the lines that replace the object with a dotted name, such as `sys.argv`."""
 
 
 class _Assigned(Environment):
@@ -26,8 +26,9 @@ class _Assigned(Environment):
     def variable(self, name: Piece, value: Piece, scope: Scope, width: int) -> list[str]:
         return assigned(f"{scope.module('os')}.environ[{flat(name)}]", value, width)
 
-    def command_line(self, words: Piece, scope: Scope, width: int) -> list[str]:
-        return assigned(f"{scope.module('sys')}.argv", words, width)
+    def replaced(self, place: str, value: Piece, scope: Scope, width: int) -> list[str]:
+        module, _, name = place.rpartition(".")
+        return assigned(f"{scope.module(module)}.{name}", value, width)
 
 
 ASSIGNED: Environment = _Assigned()

@@ -10,7 +10,7 @@ from fitgym.suite.text.scope import Scope
 from fitgym.testcase.constants import kind_of_text
 from fitgym.testcase.expression import Expression, Lambda, Literal, Name, Ref
 
-__all__ = ["PARAMETERS", "expression_piece", "expression_source", "literal_source"]
+__all__ = ["PARAMETERS", "expression_piece", "expression_source", "infix", "literal_source"]
 
 PARAMETERS = ("x", "y", "z", "u", "v", "w")
 """Names of the parameters of lambdas."""
@@ -99,3 +99,15 @@ def _lambda(expression: Lambda, names: Mapping[int, str], scope: Scope) -> Piece
     if isinstance(body, str):
         return Bracket(f"{head}(", (body,), ")", optional=True)
     return prefixed(head, body)
+
+
+def infix(left: str, symbol: str, right: str) -> str:
+    """Return `left symbol right`; as in the formatters, powers of names and numbers have no spaces."""
+    if symbol == "**" and _is_simple(left) and _is_simple(right):
+        return f"{left}**{right}"
+    return f"{left} {symbol} {right}"
+
+
+def _is_simple(text: str) -> bool:
+    bare = text.removeprefix("-")
+    return bare.isidentifier() or bare[:1].isdigit()

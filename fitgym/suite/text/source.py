@@ -14,9 +14,10 @@ from types import MappingProxyType
 from fitgym.subject.subject import SET_VARIABLE, Operation, Subject, subclass_name
 from fitgym.subject.types.hints import Hint
 from fitgym.suite.text.environment import ASSIGNED, Environment
-from fitgym.suite.text.expressions import PARAMETERS, expression_piece, literal_source
+from fitgym.suite.text.expressions import PARAMETERS, expression_piece, infix
 from fitgym.suite.text.layout import Bracket, Piece, assigned, columns, flat, indented, laid_out, prefixed
 from fitgym.suite.text.scope import Scope, snake_case
+from fitgym.suite.text.subclass import subclass
 from fitgym.testcase.expression import Expression
 from fitgym.testcase.knowledge import first_use
 from fitgym.testcase.statement import Statement
@@ -112,7 +113,6 @@ _LOCAL_NAMES = frozenset((*PARAMETERS, "args", "element", "entered"))
 """Names that lambdas and small functions inside a test case bind: variables must have other names."""
 
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
-_TEXT = re.compile(r"b?'(?:[^'\\]|\\.)*'")
 _SINGLETONS = ("None", "True", "False")
 """Values that linters do not accept in comparisons by `==`; such a value is assigned to a variable first."""
 _CONFUSABLE = ("l", "O", "I")
@@ -220,7 +220,7 @@ class _Writer:
         statement = self.statements[position]
         operation = self.subject.operations[statement.operation]
         if operation.sets_environment:
-            self._set_environment(operation, ["", ""])
+            self._setting(operation, [])
         elif not operation.needs_receiver:
             self.scope.text(operation.module, operation.name)
         drive = self._drive(statement)
@@ -306,7 +306,8 @@ class _Writer:
         drive = self._drive(statement)
         args = [self._piece(argument) for argument in statement.args]
         if operation.sets_environment:
-            return [*self._set_environment(operation, args), *([f"{target} = None"] if target else [])]
+            setting = self._setting(operation, args)
+            return [*setting, *([f"{target} = None"] if target else [])]
         if operation.kind == "operator" and not drive and not statement.kwargs:
             lines = self._operator(operation.operator, self.names[statement.receiver], args, target)
             if lines is not None:
@@ -320,35 +321,23 @@ class _Writer:
         if hooks:
             name = self._free(subclass_name(operation.name))
             call = Bracket(f"{name}(", tuple(args), ")", call=True)
-            return [*self._subclass(name, operation, hooks), *self._plain(call, target)]
+            base = self.scope.text(operation.module, operation.name)
+            members = [(operation.hooks[member], self._piece(value)) for member, value in hooks.items()]
+            return [*subclass(name, base, members, self.width), *self._plain(call, target)]
         if drive == "iterate" and position in self.finite:
             drained = Bracket("list(", (self._call(operation, statement, tuple(args)),), ")", call=True)
             return self._plain(drained, target)
         return self._driven(drive, self._call(operation, statement, tuple(args)), target)
 
-    def _subclass(self, name: str, operation: Operation, hooks: Mapping[str, Expression]) -> list[str]:
-        """Return the definition of a subclass of the constructed class, with blank lines around it."""
-        width = self.width - 8
-        attributes: list[str] = []
-        functions: list[str] = []
-        for member, value in hooks.items():
-            header, piece = operation.hooks[member], self._piece(value)
-            if header.endswith(":"):
-                functions += ["", *_quoted(header).splitlines()]
-                functions += indented(laid_out(prefixed("return ", piece), width))
-            else:
-                attributes += laid_out(prefixed(f"{header} ", piece), width)
-        body = attributes + functions if attributes else functions[1:]
-        return ["", f"class {name}({self.scope.text(operation.module, operation.name)}):", *indented(body), ""]
-
-    def _set_environment(self, operation: Operation, args: Sequence[Piece]) -> list[str]:
+    def _setting(self, operation: Operation, args: Sequence[Piece]) -> list[str]:
+        """Return the lines that set an environment variable or the command line."""
         if operation.name == SET_VARIABLE[1]:
-            name, value = args
+            name, value = args or ("", "")
             return self.environment.variable(name, value, self.scope, self.width)
-        program = f'"{self.subject.reference.program}"'
-        given = args[0]
+        given = args[0] if args else "words"
         known = given.items if isinstance(given, Bracket) and given.head == "[" else (prefixed("*", given),)
-        return self.environment.command_line(Bracket("[", (program, *known), "]"), self.scope, self.width)
+        words = Bracket("[", (f'"{self.subject.reference.program}"', *known), "]")
+        return self.environment.replaced("sys.argv", words, self.scope, self.width)
 
     def _drive(self, statement: Statement) -> str:
         operation = self.subject.operations[statement.operation]
@@ -428,10 +417,10 @@ class _Writer:
             )
             around = self.width if doubtful and symbol not in ("<<", ">>") else len(receiver) + len(target) + 10
             other = self._operand(args[0], "same" if args[0] == receiver else "other", lines, around)
-            return lines + self._plain(_infix(receiver, symbol, other), target)
+            return lines + self._plain(infix(receiver, symbol, other), target)
         if count == 1 and operator in _REFLECTED:
             other = self._operand(args[0], "other", lines, len(receiver) + len(target) + 10, leftmost=True)
-            return lines + self._plain(_infix(other, _REFLECTED[operator], receiver), target)
+            return lines + self._plain(infix(other, _REFLECTED[operator], receiver), target)
         if count == 1 and operator == "__contains__":
             other = self._operand(args[0], "item", lines, len(receiver) + len(target) + 10)
             return lines + self._plain(f"{other} in {receiver}", target)
@@ -497,20 +486,3 @@ def _used(line: str) -> str:
     except SyntaxError:
         return line
     return f"_ = {line}" if isinstance(node, ast.Compare | ast.Attribute | ast.BinOp | ast.UnaryOp) else line
-
-
-def _quoted(header: str) -> str:
-    """Return the beginning of a definition with double quotes around the texts in it."""
-    return _TEXT.sub(lambda found: literal_source(found[0]), header)
-
-
-def _infix(left: str, symbol: str, right: str) -> str:
-    """Return `left symbol right`; as in the formatters, powers of names and numbers have no spaces."""
-    if symbol == "**" and _is_simple(left) and _is_simple(right):
-        return f"{left}**{right}"
-    return f"{left} {symbol} {right}"
-
-
-def _is_simple(text: str) -> bool:
-    bare = text.removeprefix("-")
-    return bare.isidentifier() or bare[:1].isdigit()
