@@ -114,6 +114,10 @@ class Chance:
         if "numpy.random" in sys.modules:
             sys.modules["numpy.random"].seed(int(other))
 
+    def freeze(self, moment: str, *, time: bool = False, datetime: bool = False) -> None:
+        """Stop the clock at a moment until the test case ends, see `Clock.freeze`."""
+        self._clock.freeze(moment, time=time, datetime=datetime)
+
     def free(self) -> None:
         """Use real random numbers from now on. Called at the beginning of a test case whose results are observed."""
         self._addresses.free()

@@ -18,7 +18,8 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from datetime import datetime, tzinfo
+from datetime import UTC, tzinfo
+from datetime import datetime as _datetime
 from functools import wraps
 from time import struct_time
 from typing import Any
@@ -51,6 +52,8 @@ class Clock:
 
     def __init__(self, subject: str) -> None:
         self._fixed = True
+        self._seconds: float | None = None  # where it is stopped, for `time.time` ...
+        self._date = ""  # ... and for `datetime.now`
         self._now = self._start = MOMENTS[0]
         self._began: float | None = None  # real start time of the test case, plus the time that it slept
         self._switches = 0  # how often the process had given up the processor, apart from sleeping
@@ -75,24 +78,40 @@ class Clock:
             other: use the other start.
         """
         self._replace_waits()
-        self._fixed = True
+        self._fixed, self._seconds, self._date = True, None, ""
         self._now = MOMENTS[1] if other else self._start
         self._began, self._switches = self._real["monotonic"](), _switches()
 
     def free(self) -> None:
         """Show the real time from now on. Called at the beginning of a test case whose results are observed."""
-        self._fixed = False
+        self._fixed, self._seconds, self._date = False, None, ""
+
+    def freeze(self, moment: str, *, time: bool = False, datetime: bool = False) -> None:
+        """Stop the clock until the test case ends: the date and the time of the day do not change any more.
+
+        Args:
+            moment: in UTC, such as "2024-01-15 10:00". A date without a time zone is the same in every time zone, as if
+                the machine were in UTC.
+            time: for what calls `time.time`.
+            datetime: for `datetime.now` and `utcnow`.
+
+        Raises:
+            ValueError: the text is no date with a time.
+        """
+        stopped = _datetime.strptime(moment, "%Y-%m-%d %H:%M")
+        if time:
+            self._seconds = stopped.replace(tzinfo=UTC).timestamp()
+        if datetime:
+            self._date = stopped.isoformat()
 
     def time(self) -> float:
         """Return the current time in seconds since the Epoch."""
-        if not self._fixed:
-            return float(self._real["time"]())
-        self._now += _LOOK_S
-        return self._now
+        return self._moving() if self._seconds is None else self._seconds
 
     def time_ns(self) -> int:
         """Return the current time in nanoseconds since the Epoch."""
-        return int(self.time() * 1e9) if self._fixed else int(self._real["time_ns"]())
+        is_real = not self._fixed and self._seconds is None
+        return int(self._real["time_ns"]()) if is_real else int(self.time() * 1e9)
 
     def sleep(self, seconds: float, /) -> None:
         """Delay execution for a given number of seconds."""
@@ -130,15 +149,15 @@ class Clock:
 
     def localtime(self, seconds: float | None = None, /) -> struct_time:
         """Convert seconds since the Epoch to a time tuple expressing local time."""
-        return self._real["localtime"](self.time() if seconds is None else seconds)  # type: ignore[no-any-return]
+        return self._real["localtime"](self._moving() if seconds is None else seconds)  # type: ignore[no-any-return]
 
     def gmtime(self, seconds: float | None = None, /) -> struct_time:
         """Convert seconds since the Epoch to a time tuple expressing UTC."""
-        return self._real["gmtime"](self.time() if seconds is None else seconds)  # type: ignore[no-any-return]
+        return self._real["gmtime"](self._moving() if seconds is None else seconds)  # type: ignore[no-any-return]
 
     def ctime(self, seconds: float | None = None, /) -> str:
         """Convert a time in seconds since the Epoch to a string in local time."""
-        return str(self._real["ctime"](self.time() if seconds is None else seconds))
+        return str(self._real["ctime"](self._moving() if seconds is None else seconds))
 
     def asctime(self, *t: Any) -> str:
         """Convert a time tuple to a string."""
@@ -147,6 +166,13 @@ class Clock:
     def strftime(self, format: str, *t: Any) -> str:
         """Convert a time tuple to a string according to a format specification."""
         return str(self._real["strftime"](format, *t or (self.localtime(),)))
+
+    def _moving(self) -> float:
+        """Return the time of a clock that is not stopped."""
+        if not self._fixed:
+            return float(self._real["time"]())
+        self._now += _LOOK_S
+        return self._now
 
     def _elapsed(self) -> float:
         """Return the seconds since a moment before the test case."""
@@ -186,23 +212,27 @@ class Clock:
         C types do not allow setting attributes. So the dictionary behind `vars(datetime)` is changed, and the method
         cache is invalidated afterwards.
         """
-        (attributes,) = gc.get_referents(vars(datetime))
+        (attributes,) = gc.get_referents(vars(_datetime))
         real = dict(attributes)
 
-        def now(cls: type[datetime], tz: tzinfo | None = None) -> datetime:
+        def now(cls: type[_datetime], tz: tzinfo | None = None) -> _datetime:
+            if self._date:
+                return cls.fromisoformat(self._date).replace(tzinfo=tz)
             if self._fixed:
-                return _of(cls, real["fromtimestamp"])(self.time(), tz)
+                return _of(cls, real["fromtimestamp"])(self._moving(), tz)
             return _of(cls, real["now"])(tz)
 
-        def utcnow(cls: type[datetime]) -> datetime:
-            return _of(cls, real["utcfromtimestamp"])(self.time()) if self._fixed else _of(cls, real["utcnow"])()
+        def utcnow(cls: type[_datetime]) -> _datetime:
+            if self._date:
+                return cls.fromisoformat(self._date)
+            return _of(cls, real["utcfromtimestamp"])(self._moving()) if self._fixed else _of(cls, real["utcnow"])()
 
         for function in (now, utcnow):
             name = function.__name__
             function.__module__, function.__qualname__ = "datetime", f"datetime.{name}"
             function.__doc__ = real[name].__doc__
             attributes[name] = classmethod(function)
-        ctypes.pythonapi.PyType_Modified(ctypes.py_object(datetime))
+        ctypes.pythonapi.PyType_Modified(ctypes.py_object(_datetime))
 
     def _replace_waits(self) -> None:
         """Replace `wait` of `threading.Condition`, by which events and queues wait too, once the subject has loaded it.
@@ -226,7 +256,7 @@ class Clock:
         self._waits_are_replaced = True
 
 
-def _of(cls: type[datetime], method: Any) -> Callable[..., datetime]:
+def _of(cls: type[_datetime], method: Any) -> Callable[..., _datetime]:
     """Bind a class method to a class that may have another method of the same name."""
     return method.__get__(None, cls)  # type: ignore[no-any-return]
 

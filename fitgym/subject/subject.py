@@ -15,12 +15,15 @@ from typing import Literal
 from fitgym.immutable import immutable
 from fitgym.mutants.generation import mutants
 from fitgym.mutants.mutant import Mutant
+from fitgym.subject.code.clocks import Clock, clocks
+from fitgym.subject.code.syntax import parse
 from fitgym.subject.example import Example
 from fitgym.subject.examples import examples
 from fitgym.subject.profile import profile
 from fitgym.subject.types.hints import ANY, Hint
 
 __all__ = [
+    "SET_CLOCK",
     "SET_COMMAND_LINE",
     "SET_VARIABLE",
     "Branch",
@@ -61,6 +64,9 @@ SET_VARIABLE = ("os", "environ.__setitem__")
 
 SET_COMMAND_LINE = ("fitgym.worker.command_line", "set_arguments")
 """Module and name of the operation that sets the words of the command line after the name of the program."""
+
+SET_CLOCK = ("fitgym.determinism.clock", "Clock.freeze")
+"""Module and name of the operation that stops the clock at a moment, a text such as "2024-01-15 10:00"."""
 
 SiteKind = Literal[
     "comparison",  # site(a, b): three slots, the smallest distances to a < b, a == b and a > b
@@ -288,8 +294,13 @@ class Operation:
 
     @property
     def sets_environment(self) -> bool:
-        """It sets what functions read without being passed it: an environment variable, or the command line."""
-        return (self.module, self.name) in (SET_VARIABLE, SET_COMMAND_LINE)
+        """It sets what functions read without being passed it: an environment variable, the command line, the clock."""
+        return (self.module, self.name) in (SET_VARIABLE, SET_COMMAND_LINE, SET_CLOCK)
+
+    @property
+    def stops_clock(self) -> bool:
+        """It stops the clock at a moment."""
+        return (self.module, self.name) == SET_CLOCK
 
     @property
     def hooks(self) -> dict[str, str]:
@@ -422,6 +433,11 @@ class Subject:
     def mutants(self) -> tuple[Mutant, ...]:
         """The mutants of the module or class under test, in source order."""
         return mutants(self.source, self.reference.class_name).made
+
+    @cached_property
+    def clocks(self) -> tuple[Clock, ...]:
+        """What a test replaces to stop the clock; see `fitgym.subject.code.clocks.clocks`."""
+        return clocks(parse(self.source), self.reference.module)
 
     @cached_property
     def profile(self) -> dict[str, float]:

@@ -42,7 +42,7 @@ class FinishedTest:
         finite: positions of the statements whose iterators were seen to end.
         steady: assertions that already held before the last statement.
         writes: the test leaves files in the current folder, so it runs in a folder of its own.
-        surroundings: the test sets environment variables or the command line.
+        surroundings: the test sets environment variables, the command line or the clock.
         cases: data of a test that runs several times; without rows it runs once.
     """
 

@@ -26,7 +26,7 @@ from fitgym.suite.finished_test import FinishedTest
 from fitgym.suite.kills import Kills
 from fitgym.suite.mutant_effects import Mutation
 from fitgym.suite.observers import enriched, unknown
-from fitgym.suite.own_command_line import with_own_command_line
+from fitgym.suite.own_environment import with_own_environment, without_unread_clocks
 from fitgym.suite.reduction.minimize import minimize
 from fitgym.suite.reduction.reduction import Seen
 from fitgym.suite.runs.measure import Measured
@@ -42,6 +42,7 @@ from fitgym.testcase.statement import TestCase
 __all__ = ["Finished", "finish"]
 
 MINIMIZING = 0.45  # shares of the time left when the stage begins
+OWNING = 0.1  # for finding out which tests need an environment of their own
 OBSERVING = 0.4
 KILLING = 0.3
 AMPLE = 2.0  # seconds for minimising from which it also preserves killed mutants
@@ -387,9 +388,11 @@ def _observed(
     ) -> list[Observed]:
         return enriched(testcases, observed, wanted, engine.subject, table, engine.observe)
 
-    engine.deadline = None if math.isinf(deadline.hard) else time.monotonic() + OBSERVING * deadline.rest
+    engine.deadline = None if math.isinf(deadline.hard) else time.monotonic() + OWNING * deadline.rest
     with contextlib.suppress(OutOfBudget):
-        testcases = with_own_command_line(engine, testcases)
+        testcases = with_own_environment(engine, testcases)
+        testcases = without_unread_clocks(engine, testcases)
+    engine.deadline = None if math.isinf(deadline.hard) else time.monotonic() + OBSERVING * deadline.rest
     place = {testcase: at for at, testcase in enumerate(testcases)}
     ordered = _by_gain(engine, names, testcases)
     found: list[tuple[Observed, ...]] = []

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import inspect
 import types
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from fitgym.messages.protocol import WireCall
@@ -38,6 +39,7 @@ class Callee:
 
     Args:
         operation: the operation. Its module is imported here if necessary.
+        given: callables of the worker that operations stand for, by module and name.
 
     Attributes:
         seen: return types that were already reported.
@@ -47,7 +49,9 @@ class Callee:
         returned, raised: records of its call in a trace without values of arguments and results.
     """
 
-    def __init__(self, operation: Operation) -> None:
+    def __init__(
+        self, operation: Operation, given: Mapping[tuple[str, str], Callable[..., Any]] = MappingProxyType({})
+    ) -> None:
         self.operation = operation
         self.seen: set[type] = set()
         self.hints: dict[str, Hint] = {p.name: p.hint for p in operation.parameters if p.declared}
@@ -61,7 +65,7 @@ class Callee:
         self._hooks = operation.hooks
         self._found = True
         try:
-            self._target = (
+            self._target = given.get((operation.module, operation.name)) or (
                 _unbound(operation) if operation.needs_receiver else resolve(operation.module, operation.name)
             )
         except Exception:  # whatever the import raises; running the statement is a set-up failure

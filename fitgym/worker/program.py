@@ -7,7 +7,10 @@ with a single `try` around it, so a test case that raises nothing pays for no er
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
 
 from fitgym.instrument.abstraction import Places, abstract
 from fitgym.instrument.recorder import Recorder
@@ -51,19 +54,26 @@ class Program:
         subject: the subject. Its operations are resolved at once, so all modules they need are imported here.
         probes: the recorder of the worker.
         cells: cells of the journal.
+        given: callables of the worker that operations stand for, by module and name.
 
     Attributes:
         is_async: some operation needs an event loop.
     """
 
-    def __init__(self, subject: Subject, probes: Recorder, cells: memoryview) -> None:
+    def __init__(
+        self,
+        subject: Subject,
+        probes: Recorder,
+        cells: memoryview,
+        given: Mapping[tuple[str, str], Callable[..., Any]] = MappingProxyType({}),
+    ) -> None:
         self.subject = subject
         self.is_async = any(operation.drive in ("await", "aiterate", "aenter") for operation in subject.operations)
         self.feedback = Feedback()
         self._probes = probes
         self._cells = cells
         self._entries: dict[int, Entry] = {}
-        self._callees = [Callee(operation) for operation in subject.operations]
+        self._callees = [Callee(operation, given) for operation in subject.operations]
         self._driver = Driver()
         self._places = Places()
         self._outcomes = Outcomes(subject, probes)

@@ -28,7 +28,7 @@ from fitgym.sandbox.sandbox import Guard, lower, used_memory
 from fitgym.subject.collaborators import collaborators
 from fitgym.subject.introspection.inspection import REPLACED
 from fitgym.subject.source import read
-from fitgym.subject.subject import Reference, Subject
+from fitgym.subject.subject import SET_CLOCK, Reference, Subject
 from fitgym.worker import preparation
 from fitgym.worker.capture import Capture
 from fitgym.worker.chain import OPEN, holds, sealed
@@ -138,7 +138,7 @@ class Runner:
             added, changed = guard.overlay.written()
             subject = replace(subject, added=added, changed=changed)
             guard.overlay.keep()
-        program = Program(subject, recorder, journal.cells)
+        program = Program(subject, recorder, journal.cells, {SET_CLOCK: chance.freeze})
         return cls(subject, recorder, program, limits, journal, guard, chance, around, infection=infection)
 
     def settle(self) -> None:

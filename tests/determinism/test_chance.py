@@ -364,7 +364,7 @@ def test_a_search_sees_the_same_time_in_every_process_and_every_test_case(timed:
     for executor in (timed, Executor(timed.reference, LIMITS)):
         with executor:
             table = StatementTable()
-            operations = [o.id for o in executor.subject.operations if not o.owner and o.kind == "function"]
+            operations = [o.id for o in executor.subject.under_test if not o.owner and o.kind == "function"]
             testcases = [table.testcase([Statement(operation)]) for operation in operations]
             traces = executor.run([*testcases, *testcases], table, frozenset({"output"}))
             assert [trace.raised for trace in traces] == [None] * len(traces)
@@ -397,6 +397,38 @@ def test_no_test_asserts_a_time(timed: Executor) -> None:
     assert "20" not in texts and "Tue" not in texts
     assert "1970" in given
     assert not any(re.search("[0-9]{3}", number) for number in numbers), numbers
+
+
+def test_a_stopped_clock_shows_one_moment_until_the_test_case_ends() -> None:
+    script = """
+    import time
+    from datetime import UTC, date, datetime, timedelta, timezone
+    from fitgym.determinism.chance import Chance
+    chance = Chance("something")
+    chance.settle()
+    seconds = datetime(2024, 1, 15, 10, tzinfo=UTC).timestamp()
+    for begin in (chance.fix, chance.free):
+        begin()
+        chance.freeze("2024-01-15 10:00", time=True, datetime=True)
+        assert time.time() == time.time() == seconds and time.time_ns() == seconds * 10**9
+        assert date.today() == date(2024, 1, 15)
+        assert datetime.now() == datetime.utcnow() == datetime(2024, 1, 15, 10)
+        assert datetime.now(timezone(timedelta(hours=2))).isoformat() == "2024-01-15T10:00:00+02:00"
+        begin()
+        assert time.time() != seconds and datetime.now().year != 2024
+
+        chance.freeze("2024-01-15 10:00", time=True)
+        assert time.time() == seconds and datetime.now().year != 2024
+        chance.freeze("2025-06-02 11:00", datetime=True)
+        assert time.time() == seconds and datetime.now() == datetime(2025, 6, 2, 11)
+    try:
+        chance.freeze("soon", time=True)
+    except ValueError as error:
+        assert "soon" in str(error)
+    else:
+        raise AssertionError
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=True, timeout=60)
 
 
 def test_functions_of_the_clock_are_not_bound_once_more() -> None:

@@ -9,7 +9,7 @@ import inspect
 import sys
 import types
 from collections import deque
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,7 +17,14 @@ from fitgym.subject.introspection.callables import unwrapped
 from fitgym.subject.introspection.catalogue import Catalogue
 from fitgym.subject.introspection.factories import Factories, is_factory_name
 from fitgym.subject.introspection.parameters import Parameters
-from fitgym.subject.introspection.recipes import CONCRETE, RECIPES, Recipe, command_line_setter, variable_setter
+from fitgym.subject.introspection.recipes import (
+    CONCRETE,
+    RECIPES,
+    Recipe,
+    clock_setter,
+    command_line_setter,
+    variable_setter,
+)
 from fitgym.subject.introspection.special import is_special
 from fitgym.subject.mentions import Mentions
 from fitgym.subject.subject import OperationKind, Parameter
@@ -91,6 +98,15 @@ class Helpers:
     def add_variables(self, names: Sequence[str]) -> None:
         """Add the operation that sets these environment variables."""
         self._recipe(variable_setter(names), "", NONE, 0)
+
+    def add_clock(self, kinds: Iterable[str]) -> None:
+        """Add the operation that stops the clock: of `time`, of `datetime`, or of both."""
+        setter = clock_setter(kinds)
+        parameters = [
+            Parameter(name, "keyword_only" if at else "positional_only", hint, declared=True)
+            for at, (name, hint, _) in enumerate(setter.parameters)
+        ]
+        self._helper("function", setter.module, setter.name, "", tuple(parameters), NONE, 0)
 
     def add_command_lines(self, lines: Sequence[tuple[Hint, ...]]) -> None:
         """Add the operation that sets one of these command lines."""

@@ -22,6 +22,7 @@ from dataclasses import replace
 from typing import Any
 
 from fitgym.errors import SubjectError
+from fitgym.subject.code.clocks import clocks
 from fitgym.subject.code.constants import constants
 from fitgym.subject.code.environment import variables
 from fitgym.subject.code.patterns import patterns
@@ -188,6 +189,8 @@ class _Inspector:
         helpers.add()
         if names := variables(self.tree):
             helpers.add_variables(names)
+        if read := clocks(self.tree, self.name):
+            helpers.add_clock(sorted({clock.kind for clock in read}))
         if lines := reads(self.tree, self.parameters.command_lines):
             helpers.add_command_lines(lines)
         helpers.add_mentioned(mentions(examples(self.name, self.reference.path, source)))

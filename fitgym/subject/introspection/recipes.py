@@ -11,10 +11,18 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from fitgym.subject.subject import SET_COMMAND_LINE, SET_VARIABLE
+from fitgym.subject.subject import SET_CLOCK, SET_COMMAND_LINE, SET_VARIABLE
 from fitgym.subject.types.hints import ANY, PATH, PATH_TEXT, Hint, union
 
-__all__ = ["CONCRETE", "RECIPES", "Recipe", "command_line", "command_line_setter", "variable_setter"]
+__all__ = [
+    "CONCRETE",
+    "RECIPES",
+    "Recipe",
+    "clock_setter",
+    "command_line",
+    "command_line_setter",
+    "variable_setter",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +51,16 @@ def command_line_setter(lines: Iterable[tuple[Hint, ...]]) -> Recipe:
     return Recipe("function", *SET_COMMAND_LINE, (("words", command_line(lines), True),))
 
 
+def clock_setter(kinds: Iterable[str]) -> Recipe:
+    """Return the operation that stops the clock, at all times of the day, of the week and of the year.
+
+    Args:
+        kinds: "time" and "datetime", of which the code reads the time.
+    """
+    given = ((kind, _one_of(True), True) for kind in kinds)
+    return Recipe("function", *SET_CLOCK, (("moment", _one_of(*_MOMENTS), True), *given))
+
+
 def command_line(lines: Iterable[tuple[Hint, ...]]) -> Hint:
     """Return the hint for a list with the words of one of these command lines, or any other words."""
     return union([Hint("list", args=(_STR,)), *(Hint("row", args=line) for line in lines)])
@@ -65,6 +83,16 @@ _TIME = (
     ("minute", _one_of(0, 30, 59), False),
     ("second", _one_of(0, 1, 59), False),
     ("microsecond", _one_of(0, 1, 999999), False),
+)
+_MOMENTS = (
+    "2024-01-15 10:00",  # a Monday
+    "2024-06-01 22:30",  # a Saturday
+    "2024-12-31 23:59",
+    "2024-02-29 00:00",
+    "2024-04-05 07:15",
+    "2024-08-21 13:00",
+    "2024-10-13 17:45",  # a Sunday
+    "1999-09-09 09:00",
 )
 _NAMES = _one_of("data.txt", "folder", "", "a/b.txt", "..")
 _NUMERAL = _one_of(0, 1, "-1.5", "3.14", "1E+3", "NaN")

@@ -76,6 +76,8 @@ def plainer(statement: Statement, operation: Operation | None = None, *, raises:
     by simple values that do. A reference to an earlier result is kept, except if the code never reads the parameter,
     or if the statement `raises`: it may also raise with a simple value of the annotated kind.
     """
+    if operation is not None and operation.stops_clock:  # there is no plainer moment than those of the generator
+        return
     for place, value in arguments(statement):
         parameter = _parameter(operation, place)
         hint, word = _known(parameter)

@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from fitgym.subject.subject import SET_VARIABLE, Operation, Subject, subclass_name
 from fitgym.subject.types.hints import Hint
+from fitgym.suite.text.clock import freezing
 from fitgym.suite.text.environment import ASSIGNED, Environment
 from fitgym.suite.text.expressions import PARAMETERS, expression_piece, infix
 from fitgym.suite.text.layout import Bracket, Piece, assigned, columns, flat, indented, laid_out, prefixed
@@ -167,7 +168,7 @@ def render(
             linters reject expressions without effect.
         given: suggested names of the parameters of the test, by the positions that refer to them: after all
             statements.
-        environment: writes what sets environment variables and the command line.
+        environment: writes what sets environment variables, the command line and the clock.
         width: maximal length of a line: 88, the formatters' default, minus 4 for the body of a function.
     """
     scope = Scope() if scope is None else scope
@@ -220,7 +221,7 @@ class _Writer:
         statement = self.statements[position]
         operation = self.subject.operations[statement.operation]
         if operation.sets_environment:
-            self._setting(operation, [])
+            self._setting(operation, [], {})
         elif not operation.needs_receiver:
             self.scope.text(operation.module, operation.name)
         drive = self._drive(statement)
@@ -306,7 +307,7 @@ class _Writer:
         drive = self._drive(statement)
         args = [self._piece(argument) for argument in statement.args]
         if operation.sets_environment:
-            setting = self._setting(operation, args)
+            setting = self._setting(operation, args, dict(statement.kwargs))
             return [*setting, *([f"{target} = None"] if target else [])]
         if operation.kind == "operator" and not drive and not statement.kwargs:
             lines = self._operator(operation.operator, self.names[statement.receiver], args, target)
@@ -329,11 +330,15 @@ class _Writer:
             return self._plain(drained, target)
         return self._driven(drive, self._call(operation, statement, tuple(args)), target)
 
-    def _setting(self, operation: Operation, args: Sequence[Piece]) -> list[str]:
-        """Return the lines that set an environment variable or the command line."""
+    def _setting(self, operation: Operation, args: Sequence[Piece], stopped: Container[str]) -> list[str]:
+        """Return the lines that set an environment variable, the command line or the clock."""
         if operation.name == SET_VARIABLE[1]:
             name, value = args or ("", "")
             return self.environment.variable(name, value, self.scope, self.width)
+        if operation.stops_clock:
+            clocks = [clock for clock in self.subject.clocks if not args or clock.kind in stopped]
+            frozen, moment = (self._free("FrozenDatetime"), flat(args[0])) if args else ("", "")
+            return freezing(moment, clocks, frozen, self.environment, self.scope, self.width)
         given = args[0] if args else "words"
         known = given.items if isinstance(given, Bracket) and given.head == "[" else (prefixed("*", given),)
         words = Bracket("[", (f'"{self.subject.reference.program}"', *known), "]")
