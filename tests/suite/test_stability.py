@@ -168,6 +168,13 @@ def test_a_test_that_needs_another_one_before_it_is_dropped(tmp_path: Path) -> N
     assert [(dropped.name, dropped.reason) for dropped in stability.dropped] == [("test_user", "AttributeError")]
 
 
+def test_a_test_that_spoils_the_module_for_all_others_is_dropped_and_not_they(tmp_path: Path) -> None:
+    users = {f"user{number}": "flaky.shout('a')" for number in range(4)}
+    stability = Suite(tmp_path, **users, spoiler="flaky.shout = None").stabilize()
+    assert set(left(stability)) == {f"test_{name}" for name in users}
+    assert [(one.name, one.reason) for one in stability.dropped] == [("test_spoiler", "other tests fail after it")]
+
+
 def test_tests_that_end_or_hang_the_interpreter_are_dropped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("fitgym.suite.runs.rerun.STILL_S", 3.0)
     suite = Suite(
@@ -382,6 +389,26 @@ def test_one_test_that_breaks_all_after_it_does_not_cost_them(monkeypatch: pytes
 
     session = Session(dict.fromkeys(names, 0.1), fails, hard=4.0)  # for the second batch and none after it
     assert names_of(session.stabilize(monkeypatch)) == [name for name in names if name != "t6"]
+
+
+@pytest.mark.parametrize("place", range(8))
+def test_a_test_that_passes_and_breaks_all_after_it_goes_alone(place: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"t{number}" for number in range(8)]
+    guilty = names[place]
+    session = Session(dict.fromkeys(names, 0.1), lambda name, before: guilty in before)
+    stability = session.stabilize(monkeypatch)
+    assert names_of(stability) == [name for name in names if name != guilty]
+    assert [(one.name, one.reason) for one in stability.dropped] == [(guilty, "other tests fail after it")]
+
+
+def test_several_go_if_it_is_unclear_which_of_them_breaks_more_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"t{number}" for number in range(8)]
+
+    def fails(name: str, before: list[str]) -> bool:  # t7 breaks only the first five
+        return "t7" in before and name < "t5"
+
+    stability = Session(dict.fromkeys(names, 0.1), fails).stabilize(monkeypatch)
+    assert names_of(stability) == names[:5]
 
 
 def test_before_the_last_batch_all_go_that_failed_once(monkeypatch: pytest.MonkeyPatch) -> None:

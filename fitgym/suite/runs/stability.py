@@ -3,10 +3,12 @@
 Every run is a fresh interpreter with a hash seed of its own; every second one simulates another machine
 (`fitgym.suite.runs.other_machine`). The first run uses the order of the file, the second the reverse order, so that of
 any two tests each runs first once; then orders are shuffled. Whatever differs is removed: the assertion if only that
-failed, otherwise the test. A test that passes but takes different paths through the subject, so that the coverage of
-the suite varies, is also removed. Then the count of clean runs starts again, because another test may have depended on
-the removed one. Tests that leave files in the current folder get a folder of their own. If the time ends before all
-tests have passed in both orders, because some of them end their interpreter, tests that have passed once are kept.
+failed, otherwise the test. If several tests fail only after certain others, those others are removed, because they
+change something for all that follow. A test that passes but takes different paths through the subject, so that the
+coverage of the suite varies, is also removed. Then the count of clean runs starts again, because another test may have
+depended on the removed one. Tests that leave files in the current folder get a folder of their own. If the time ends
+before all tests have passed in both orders, because some of them end their interpreter, tests that have passed once are
+kept.
 """
 
 from __future__ import annotations
@@ -29,12 +31,15 @@ __all__ = ["Dropped", "Stability", "stabilize"]
 RUNS = 5
 JOBS = 2
 WEAKENINGS = 3  # rounds in which failed assertions are dropped; later rounds drop whole tests
+SUSPICIONS = 2  # rounds in which tests that pass are removed because others fail after them
+VICTIMS = 3  # fewest of these others
 HALVINGS = 3  # splits of a file that cannot be imported: 2 + 4 + 8 = 14 runs at most
 MARGIN = 1.25  # factor by which a run may exceed its expected duration
 LEISURE = 2 * MARGIN  # slack for one run and one retry
 
 _VARYING_COVERAGE = Verdict(False, (), "covers something else from run to run")
 _INVALID = "its text is not valid Python"
+_BREAKS_OTHERS = Verdict(False, (), "other tests fail after it")
 _NOT_CHECKED = Verdict(False, (), "no time was left to see it pass")
 
 Render = Callable[[Sequence[FinishedTest]], str]
@@ -188,6 +193,8 @@ def stabilize(
                 blamed = _without_victims(failures, reruns, work.tests)
                 if len(blamed) == len(work.tests) and failed < WEAKENINGS:
                     blamed = _first_failures(failures, reruns)
+                if failed < SUSPICIONS:
+                    blamed = _suspects(reruns, 1 if not failed else len(work.tests)) or blamed
                 if hurried:
                     unseen = _not_finished(reruns, work.tests)
                     seen = len(work.tests) - len(unseen)
@@ -431,6 +438,31 @@ def _without_victims(
         size = {test.name: len(test.statements) for test in tests}
         blamed = min((one for one in failed if one), key=lambda one: sum(size.get(n, 0) for n in one), default=hard)
     return {name: verdict for name, verdict in failures.items() if name not in hard or name in blamed}
+
+
+def _suspects(reruns: Sequence[Rerun], most: int) -> dict[str, Verdict]:
+    """Return tests that pass and may break others: in some run, several fail after them that pass in another run.
+
+    A test that changes a class or a module for all later ones fails in no order. The last ones that passed before the
+    others failed are suspected: at most `most`, and fewer than there are others.
+    """
+    found: dict[str, Verdict] = {}
+    broken = {name for rerun in reruns for name, verdict in rerun.verdicts.items() if not verdict.passed}
+    for rerun in reruns:
+        victims = [
+            name
+            for name, verdict in rerun.verdicts.items()
+            if not verdict.passed
+            and not verdict.assertions
+            and any(other.verdicts.get(name, _MISSING).passed for other in reruns)
+        ]
+        if len(victims) < VICTIMS:
+            continue
+        order = list(rerun.verdicts)
+        before = [name for name in order[: order.index(victims[0])] if name not in broken]
+        if most == 1 or len(before) < len(victims):
+            found |= dict.fromkeys(before[-most:], _BREAKS_OTHERS)
+    return found
 
 
 def _first_failures(failures: dict[str, Verdict], reruns: Sequence[Rerun]) -> dict[str, Verdict]:
