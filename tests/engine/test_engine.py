@@ -405,11 +405,22 @@ def test_a_first_population_without_time_to_run_is_followed_by_another(executor,
     assert engine.executions > 0 and engine.best_suite(["branch"])
 
 
-def test_a_module_with_abstract_classes_only_is_refused_with_a_sentence(tmp_path):
-    (tmp_path / "ideas.py").write_text(
-        "import abc\n\n\nclass Shape(abc.ABC):\n    @abc.abstractmethod\n    def area(self, scale: int):\n        return scale\n"
-    )
-    with Executor(locate("ideas", tmp_path)) as executor, pytest.raises(SubjectError, match="no object of its classes"):
+ABSTRACT = "    @abc.abstractmethod\n    def area{}(self, scale: int):\n        return scale\n"
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (ABSTRACT.format(""), "its abstract classes have no code besides abstract members"),
+        (
+            "".join(ABSTRACT.format(number) for number in range(13)) + "    def twice(self): return 2 * self.area(1)\n",
+            "no object of its classes can be made, because they are abstract",
+        ),
+    ],
+)
+def test_a_module_with_abstract_classes_only_is_refused_with_a_sentence(body, message, tmp_path):
+    (tmp_path / "ideas.py").write_text(f"import abc\n\n\nclass Shape(abc.ABC):\n{body}")
+    with Executor(locate("ideas", tmp_path)) as executor, pytest.raises(SubjectError, match=message):
         Engine(executor)
 
 

@@ -226,6 +226,8 @@ class _Inspector:
         written = {node.name for node in self.tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
         if written and not written & set(vars(self.module)):
             return REPLACED
+        if any(inspect.isabstract(cls) for cls, _ in self._classes):
+            return "its abstract classes have no code besides abstract members; test a module with a subclass"
         return "the module defines no function and no class whose code a test could call"
 
     def _module_level(self, tested: bool, private: bool) -> None:
