@@ -53,8 +53,12 @@ class Job:
             self._input.write(json.dumps(request).encode() + b"\n")
             self._input.flush()
 
-    def read(self) -> Iterator[dict[str, Any]]:
-        """Yield the lines written so far; an error with the last line of stderr if the process has ended."""
+    def read(self, ended: bool) -> Iterator[dict[str, Any]]:
+        """Yield the lines written so far.
+
+        Args:
+            ended: the process ended before this call: an error with the last line of stderr follows.
+        """
         chunk = b""
         with contextlib.suppress(BlockingIOError):
             while chunk := self.output.read(1 << 16) or b"":
@@ -62,7 +66,7 @@ class Job:
         *lines, self._pending = self._pending.split(b"\n")
         for line in lines:
             yield json.loads(line)
-        if self.ended:
+        if ended:
             yield {"error": f"its process ended with code {self._process.returncode}{self._last_words()}"}
 
     @property
@@ -140,11 +144,12 @@ class Jobs:
         """Wait for lines, and yield each with the name of its module; jobs that have ended are removed."""
         for key, _ in self._selector.select(PATIENCE_S):
             job: Job = key.data
-            for line in job.read():
+            ended = job.ended  # asked once: a process may end while its lines are read
+            for line in job.read(ended):
                 yield job.module, line
                 if "error" in line or "record" in line:
                     job.module = ""
-            if job.ended:
+            if ended:
                 self._selector.unregister(job.output)
                 self._jobs.remove(job)
                 job.close()
