@@ -56,6 +56,8 @@ def clocks(tree: ast.Module, module: str) -> tuple[Clock, ...]:
     """
     outside = dict(_imported(tree.body))
     named = dict(_imported(ast.walk(tree)))  # also by functions, when they are called
+    if not named:
+        return ()
     asks = _asks_for_datetime(tree, named)
     functions = [
         node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
