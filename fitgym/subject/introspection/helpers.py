@@ -16,7 +16,7 @@ from typing import Any
 from fitgym.subject.introspection.callables import unwrapped
 from fitgym.subject.introspection.catalogue import Catalogue
 from fitgym.subject.introspection.factories import Factories, is_factory_name
-from fitgym.subject.introspection.parameters import Parameters
+from fitgym.subject.introspection.parameters import Parameters, with_hooks
 from fitgym.subject.introspection.recipes import (
     CONCRETE,
     RECIPES,
@@ -241,9 +241,7 @@ class Helpers:
             return
         parameters = self._parameters.foreign(cls, module, qualname, cls)
         if parameters is not None:
-            taken = {parameter.name for parameter in parameters}
-            parameters += tuple(hook for hook in hooks if hook.name not in taken)
-            self._helper("constructor", module, qualname, name, parameters, returns, depth)
+            self._helper("constructor", module, qualname, name, with_hooks(parameters, hooks), returns, depth)
         if module.partition(".")[0] in sys.stdlib_module_names:
             return
         for member, raw in list(vars(cls).items()):

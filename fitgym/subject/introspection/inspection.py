@@ -38,7 +38,7 @@ from fitgym.subject.introspection.drive import driven
 from fitgym.subject.introspection.helpers import Helpers
 from fitgym.subject.introspection.inner import returned_function
 from fitgym.subject.introspection.names import Nodes, plain
-from fitgym.subject.introspection.parameters import Parameters
+from fitgym.subject.introspection.parameters import Parameters, with_hooks
 from fitgym.subject.introspection.special import NOT_CALLED, OPERATORS, is_mangled, is_private, is_special
 from fitgym.subject.introspection.templates import template_methods
 from fitgym.subject.mentions import mentions
@@ -346,9 +346,7 @@ class _Inspector:
             hint = Hint("literal", texts=texts) if texts else union(of_value(member.value) for member in cls)
             parameters: tuple[Parameter, ...] = (Parameter("value", "positional_or_keyword", hint),)
         else:
-            parameters = self.parameters.of(raw, qualname, cls)[0]
-            taken = {parameter.name for parameter in parameters}
-            parameters += tuple(hook for hook in hooks if hook.name not in taken)
+            parameters = with_hooks(self.parameters.of(raw, qualname, cls)[0], hooks)
         self._append("constructor", qualname, raw, tested, key, parameters, Hint("class", key), "", "", cls.__doc__)
 
     def _add(
