@@ -97,7 +97,8 @@ def _with_own(
 ) -> list[TestCase]:
     unset = [one for one in testcases if all(it.operation != setter for it in engine.table.statements(one))]
     if engine.subject.operations[setter].stops_clock:
-        unset = [one for one in unset if _asks_the_time(engine, one)]
+        asking = _asking(engine)
+        unset = [one for one in unset if engine.has_trace(one) and asking & {*_reached(engine, one)}]
     own = {testcase: _after(engine, setter, value, testcase) for testcase in unset}
     seen = engine.observe(list(own.values()))
     changed = [engine.observe([_after(engine, setter, other, testcase) for testcase in unset]) for other in others]
@@ -111,13 +112,16 @@ def _with_own(
     return list(dict.fromkeys(better.get(testcase, testcase) for testcase in testcases))
 
 
-def _asks_the_time(engine: Workbench, testcase: TestCase) -> bool:
-    """Return whether a test case was seen to call a function that reads the clock."""
+def _asking(engine: Workbench) -> set[int]:
+    """Return the entry sites of the functions that read the clock."""
     lines = [line for clock in engine.subject.clocks for line in clock.lines]
-    asking = {
-        one.entry for one in engine.subject.functions[1:] if any(one.line <= line <= one.end_line for line in lines)
-    }
-    return engine.has_trace(testcase) and not asking.isdisjoint(memoryview(engine.trace(testcase).reached[0]).cast("I"))
+    functions = engine.subject.functions[1:]
+    return {one.entry for one in functions if any(one.line <= line <= one.end_line for line in lines)}
+
+
+def _reached(engine: Workbench, testcase: TestCase) -> memoryview:
+    """Return the ids of the sites that an executed test case reached."""
+    return memoryview(engine.trace(testcase).reached[0]).cast("I")
 
 
 def _after(engine: Workbench, setter: int, value: Expression, testcase: TestCase) -> TestCase:
