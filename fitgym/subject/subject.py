@@ -16,6 +16,7 @@ from fitgym.immutable import immutable
 from fitgym.mutants.generation import mutants
 from fitgym.mutants.mutant import Mutant
 from fitgym.subject.code.clocks import Clock, clocks
+from fitgym.subject.code.returns import returning_lines
 from fitgym.subject.code.syntax import parse
 from fitgym.subject.example import Example
 from fitgym.subject.examples import examples
@@ -438,6 +439,16 @@ class Subject:
     def clocks(self) -> tuple[Clock, ...]:
         """What a test replaces to stop the clock; see `fitgym.subject.code.clocks.clocks`."""
         return clocks(parse(self.source), self.reference.module)
+
+    @cached_property
+    def valued(self) -> frozenset[int]:
+        """The ids of the functions with a `return` of a value, so that a None from them is a result like any other."""
+        named = [one for one in self.functions if not one.name.endswith(">")]  # no lambda, and not the module
+        found = set()
+        for line in returning_lines(parse(self.source)):
+            around = [one for one in named if one.line <= line <= one.end_line]
+            found.add(max(around, key=lambda one: one.line).id if around else 0)
+        return frozenset(found)
 
     @cached_property
     def profile(self) -> dict[str, float]:

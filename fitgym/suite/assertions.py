@@ -195,7 +195,7 @@ def candidates(
             facts = [_by_truth(fact) for fact in facts]
         if operation.operator == "__hash__":  # hashes of text differ between interpreters
             facts = [Observation(position, "", "isinstance", Name("builtins", "int"))] if facts else []
-        telling = [fact for fact in facts if not _is_weak(fact, operation)]
+        telling = [fact for fact in facts if not _is_weak(fact, operation, subject)]
         if position in statements[-1].refs and (before or raised):
             unchanged += [fact for fact in telling if fact in before]
             telling = [fact for fact in telling if fact not in before and before]
@@ -273,12 +273,14 @@ def _ranked(statements: Sequence[Statement], subject: Subject, limit: int, raise
             yield position, 2
 
 
-def _is_weak(fact: Observation, operation: Operation) -> bool:
+def _is_weak(fact: Observation, operation: Operation, subject: Subject) -> bool:
     """Return whether a fact says little: the class of an object, or the None of an operation without a result."""
     if fact.kind in ("isinstance", "is not"):
         return True
     is_none = fact.expression == Literal("None") and fact.kind == "is" and not fact.path
-    return is_none and (operation.returns.kind in ("none", "any") or operation.kind == "setter")
+    if not is_none or operation.function in subject.valued:
+        return is_none and operation.kind == "setter"
+    return operation.returns.kind in ("none", "any") or operation.kind == "setter"
 
 
 def _ended(position: int, seen: Observed) -> bool:
