@@ -23,6 +23,7 @@ from fitgym.suite.assertions import finished_tests, renamed, with_class_facts
 from fitgym.suite.cases import joined_if_passing
 from fitgym.suite.deadline import Deadline
 from fitgym.suite.finished_test import FinishedTest
+from fitgym.suite.inspections import with_inspections
 from fitgym.suite.kills import Kills
 from fitgym.suite.mutant_effects import Mutation
 from fitgym.suite.observers import enriched, unknown
@@ -43,6 +44,7 @@ __all__ = ["Finished", "finish"]
 
 MINIMIZING = 0.45  # shares of the time left when the stage begins
 OWNING = 0.1  # for finding out which tests need an environment of their own
+INSPECTING = 0.15
 OBSERVING = 0.4
 KILLING = 0.3
 AMPLE = 2.0  # seconds for minimising from which it also preserves killed mutants
@@ -392,6 +394,11 @@ def _observed(
     with contextlib.suppress(OutOfBudget):
         testcases = with_own_environment(engine, testcases)
         testcases = without_unread_clocks(engine, testcases)
+    engine.deadline = None if math.isinf(deadline.hard) else time.monotonic() + INSPECTING * deadline.rest
+    with contextlib.suppress(OutOfBudget):
+        longer = with_inspections(testcases, engine.subject, table, engine.observe)
+        engine.execute(longer)
+        testcases = list(dict.fromkeys(longer))
     engine.deadline = None if math.isinf(deadline.hard) else time.monotonic() + OBSERVING * deadline.rest
     place = {testcase: at for at, testcase in enumerate(testcases)}
     ordered = _by_gain(engine, names, testcases)
