@@ -58,7 +58,7 @@ def with_inspections(
     shorter = [(*testcase[:-1], table.intern(call)) for testcase, call in asked if _applies_before(testcase, call)]
     earlier = dict(zip(shorter, observe(shorter), strict=True))
     found: dict[TestCase, TestCase] = {}
-    for (testcase, call), test, one, other in zip(asked, longer, after, again, strict=True):
+    for (testcase, _), test, one, other in zip(asked, longer, after, again, strict=True):
         known = earlier.get((*testcase[:-1], test[-1]), Observed())
         new = _results(one, len(test) - 1) - _results(known, len(test) - 2)
         if one == other and any(map(_is_telling, new)):
