@@ -46,7 +46,7 @@ def is_fleeting_text(text: str) -> bool:
     """Return True if the text has an address, a process id, today's date, a local folder or an unordered set."""
     if _mentions_this_run(text) or _SET_TEXT.search(text):
         return True
-    return any(folder in text for folder in _folders())
+    return "/" in text and any(folder in text for folder in _folders())
 
 
 def without_addresses(text: str) -> str:

@@ -19,12 +19,13 @@ import math
 import sys
 import types
 from builtins import id
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 from typing import Literal as OneOf
 
 from fitgym.determinism.fleeting import is_fleeting_text, without_addresses
+from fitgym.immutable import immutable
 from fitgym.instrument.trace import Failure
 from fitgym.messages.captured import Captured, CapturedKind, facts
 from fitgym.messages.expressions import (
@@ -67,9 +68,11 @@ MAX_FACTS = 12  # facts per value
 MAX_END = 40  # characters of the beginning and of the end of a long text
 
 
-@dataclass(frozen=True, slots=True)
-class Observation:
+@immutable
+class Observation(NamedTuple):
     """One fact about the result of one statement.
+
+    A named tuple, because thousands of them are sent by the workers; `_replace` returns a changed copy.
 
     Attributes:
         position: index of the statement in its test case.
@@ -298,7 +301,7 @@ def _ends(container: Any) -> Iterator[tuple[str, object]]:
 def _object_facts(value: Any, position: int, path: str, home: str, depth: int) -> Iterator[Observation]:
     """Yield facts about the public attributes that an object stores. Its class only if there are none."""
     silent = True
-    reported = _REPORTS.get(name_of(type(value)) or _NOTHING)
+    reported = _REPORTS.get(_known_name(type(value), _REPORTS) or _NOTHING)
     if reported is not None:
         for name in reported:
             yield from _facts(getattr(value, name), position, f"{path}.{name}", home, 1)
@@ -323,15 +326,21 @@ def _object_facts(value: Any, position: int, path: str, home: str, depth: int) -
 
 def _standard_text(value: object) -> str | None:
     """Return `str(value)` for a few standard types whose text describes them fully, None for other types."""
-    cls = type(value)
-    name = name_of(cls)
-    if name is None or (name.module, name.qualname) not in _TEXTUAL:
+    if _known_name(type(value), _TEXTUAL) is None:
         return None
     try:
         text = str(value)
     except BaseException:  # the type may be the subject itself, and may be out of fuel by now
         return None
     return None if len(text) > MAX_TEXT or is_fleeting_text(text) else text
+
+
+def _known_name(cls: type, names: Container[Name]) -> Name | None:
+    """Return the importable name of a class if it is one of the names. Most classes have another name in any module."""
+    if type.__dict__["__qualname__"].__get__(cls) not in _QUALNAMES:
+        return None
+    name = name_of(cls)
+    return name if name in names else None
 
 
 def _has_identity(value: object) -> bool:
@@ -352,7 +361,8 @@ _REPORTS: Mapping[Name, tuple[str, ...]] = {Name("click.testing", "Result"): ("e
 
 _LISTED: tuple[type, ...] = (collections.deque, range, type({}.keys()), type({}.values()), type({}.items()))
 _TEXTUAL = frozenset(
-    {
+    Name(module, qualname)
+    for module, qualname in (
         ("decimal", "Decimal"),
         ("fractions", "Fraction"),
         ("datetime", "date"),
@@ -368,5 +378,6 @@ _TEXTUAL = frozenset(
         ("pathlib", "PurePosixPath"),
         ("pathlib", "PureWindowsPath"),
         ("uuid", "UUID"),
-    }
+    )
 )
+_QUALNAMES = frozenset(name.qualname for name in (*_TEXTUAL, *_REPORTS))

@@ -212,7 +212,7 @@ def candidates(
 def _by_truth(fact: Observation) -> Observation:
     """Turn `(a < b) is True` into the truth test `a < b`, which also accepts true values other than True."""
     truths = (Literal("True"), Literal("False"))
-    return replace(fact, kind="truth") if fact.kind == "is" and fact.expression in truths and not fact.path else fact
+    return fact._replace(kind="truth") if fact.kind == "is" and fact.expression in truths and not fact.path else fact
 
 
 def weakened(test: FinishedTest, failed: Container[int]) -> FinishedTest | None:
@@ -257,7 +257,7 @@ def weaker(fact: Observation) -> Observation | None:
         kind = expression.kind
     if kind in ("", "none", "ellipsis", "iter"):
         return None
-    return replace(fact, kind="isinstance", expression=Name("builtins", kind))
+    return fact._replace(kind="isinstance", expression=Name("builtins", kind))
 
 
 def _ranked(statements: Sequence[Statement], subject: Subject, limit: int, raised: bool) -> Iterator[tuple[int, int]]:

@@ -166,7 +166,7 @@ def _with_data(test: FinishedTest, data: Iterable[Expression]) -> FinishedTest:
         )
         for statement in test.statements
     ]
-    facts = [replace(fact, expression=next(values)) if _has_data(fact) else fact for fact in test.assertions]
+    facts = [fact._replace(expression=next(values)) if _has_data(fact) else fact for fact in test.assertions]
     return replace(test, statements=tuple(statements), assertions=tuple(facts))
 
 

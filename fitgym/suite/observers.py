@@ -101,10 +101,10 @@ def _restated(fact: Observation, position: int, operation: Operation) -> Observa
         return None
     if operation.kind == "property":
         name = operation.name.rpartition(".")[2]
-        return replace(fact, position=position, path=f".{name}{fact.path}") if fact.kind != "isinstance" else None
+        return fact._replace(position=position, path=f".{name}{fact.path}") if fact.kind != "isinstance" else None
     kind: ObservationKind = "text" if operation.operator in _TEXTS else "length"
     is_plain = not fact.path and fact.kind == "equal" and isinstance(fact.expression, Literal)
-    return replace(fact, position=position, kind=kind) if is_plain else None
+    return fact._replace(position=position, kind=kind) if is_plain else None
 
 
 def _refers(fact: Observation) -> bool:

@@ -39,7 +39,7 @@ def _moved(test: FinishedTest, old: int, new: int) -> FinishedTest:
 
     def moved(fact: Observation) -> Observation:
         expression = map_refs(fact.expression, places)
-        return replace(fact, position=places.get(fact.position, fact.position), expression=expression)
+        return fact._replace(position=places.get(fact.position, fact.position), expression=expression)
 
     facts = {fact: moved(fact) for fact in test.assertions}
     left = {fact: now for fact, now in facts.items() if now.kind != "is" or now.expression != Ref(now.position)}

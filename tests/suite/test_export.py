@@ -253,7 +253,7 @@ def random_test(rng: random.Random, number: int) -> FinishedTest:
         error = Name("shelf", f"Some{'Very' * rng.randrange(15)}Error")
         return FinishedTest(f"test_{number}", statements, (), error, pattern(word(rng)))
     if rng.random() < 0.2:  # the one fact that is checked where the call is made
-        chosen = (replace(rng.choice([fact for fact in facts if fact.position]), path=""),)
+        chosen = (rng.choice([fact for fact in facts if fact.position])._replace(path=""),)
     return FinishedTest(f"test_{number}", statements, chosen)
 
 

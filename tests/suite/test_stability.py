@@ -69,7 +69,7 @@ class Suite:
         self.bodies = {f"test_{name}": body.strip().splitlines() for name, body in bodies.items()}
         fact = Observation(0, "", "equal", Literal("1"))
         self.tests = [
-            FinishedTest(name, (), tuple(replace(fact, position=i) for i in range(sum(map(is_assert, lines)))))
+            FinishedTest(name, (), tuple(fact._replace(position=i) for i in range(sum(map(is_assert, lines)))))
             for name, lines in self.bodies.items()
         ]
         self.texts: list[str] = []

@@ -43,7 +43,7 @@ class Exchange:
 
     def observed(self, seen: Observed) -> Observed:
         """Return an observation of the source with the names and folders of the target."""
-        facts = tuple(replace(fact, expression=self._expression(fact.expression)) for fact in seen.observations)
+        facts = tuple(fact._replace(expression=self._expression(fact.expression)) for fact in seen.observations)
         raises = tuple(name for one in seen.raises if isinstance(name := self._expression(one), Name))
         return replace(seen, observations=facts, raises=raises, message=self._local(seen.message))
 
