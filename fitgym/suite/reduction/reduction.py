@@ -36,6 +36,7 @@ Steps = Generator[Proposals, list["Row"], None]
 Made = TypeVar("Made")
 
 FEW = 3  # changes of an argument that are tried at once
+GROWTH = 4  # how many more proposals run on mutants if none of the last ones kept them dead; most first ones do
 
 
 class Seen(NamedTuple):
@@ -229,13 +230,18 @@ class Reduction:
         if not testcases:
             return False
         rows = yield Proposals(testcases)
-        for testcase, row in zip(testcases, rows, strict=True):
-            if self.covers(row):
-                if self.mutants:
-                    (row,) = yield Proposals([testcase], on_mutants=True)
+        valid = [(testcase, row) for testcase, row in zip(testcases, rows, strict=True) if self.covers(row)]
+        size = 1 if self.mutants else len(valid)
+        while valid:
+            now, valid = valid[:size], valid[size:]
+            if self.mutants:
+                asked = [testcase for testcase, _ in now]
+                now = list(zip(asked, (yield Proposals(asked, on_mutants=True)), strict=True))
+            for testcase, row in now:
                 if self.mutants <= row.kills:
                     self.best, self.row = testcase, row
                     return True
+            size *= GROWTH
         return False
 
     def _succeeding(
