@@ -46,6 +46,7 @@ class Goal(ABC):
         released_range: the lowest and the highest reward "released".
         agent: the agent that is used if the user names none.
         search: the search that `fitgym generate` uses if the user names none.
+        checking: the final suite has no tests that check nothing, see `fitgym.suite.idle`.
 
     Args:
         reward: the name of the reward, see above.
@@ -68,6 +69,7 @@ class Goal(ABC):
     released_range: ClassVar[tuple[float, float]] = (0.0, math.inf)
     agent: ClassVar[str] = "ucb"
     search: ClassVar[str] = "whole_suite"
+    checking: ClassVar[bool] = False
 
     def __init__(self, reward: str = REWARDS[0]) -> None:
         if reward not in REWARDS:

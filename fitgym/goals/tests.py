@@ -21,7 +21,8 @@ class Tests(Goal):
     agent, `in_turn`, covers branches as long as their number grows, then continues with branches and mutants together.
 
     The final suite keeps branches and lines covered, mutants infected, and mutants killed. Infection is recorded from the
-    start, so that boundary values are kept even if there is no time to run a mutant.
+    start, so that boundary values are kept even if there is no time to run a mutant. Tests that check nothing, or that
+    record an accident such as the attribute of a None, are left out unless they alone take a branch.
 
     References:
         Fraser and Zeller 2012, Mutation-Driven Generation of Unit Tests and Oracles: the mutants that tests kill
@@ -40,6 +41,7 @@ class Tests(Goal):
     search = "mosa"
     unit = 0.01
     highest = 1.0
+    checking = True
     paper_range = released_range = (0.0, 1.0)
 
     def value(self, engine: Queries) -> float:

@@ -339,6 +339,7 @@ class _Job:
             units=share.units,
             scoring_s=share.scoring_s,
             scored=next(iter(self.env.goal.late), ""),
+            checking=self.env.goal.checking,
             report=lambda note: self._tell_finishing(prefix + note),
         )
 

@@ -23,6 +23,7 @@ from fitgym.suite.assertions import finished_tests, renamed, with_class_facts
 from fitgym.suite.cases import joined_if_passing
 from fitgym.suite.deadline import Deadline
 from fitgym.suite.finished_test import FinishedTest
+from fitgym.suite.idle import idle
 from fitgym.suite.inspections import with_inspections
 from fitgym.suite.kills import Kills
 from fitgym.suite.mutant_effects import Mutation
@@ -114,6 +115,7 @@ def finish(
     units: float = math.inf,
     scoring_s: float = math.inf,
     scored: str = "",
+    checking: bool = False,
     report: Report = lambda _: None,
 ) -> Finished:
     """Minimise the result of a search, add assertions, check the tests and export them.
@@ -131,6 +133,7 @@ def finish(
             infinite if the deadline decides.
         scoring_s: seconds for running the mutants against the suite, if `units` is finite.
         scored: a fitness function about mutants that is scored even if the search ended before it ran any mutant.
+        checking: leave out tests that check nothing, see `fitgym.suite.idle`.
         report: receives progress.
     """
     engine.budget = None
@@ -158,9 +161,14 @@ def finish(
         Dropped(f"a test of {engine.subject.operations[engine.table[testcase[-1]].operation].name}", _UNOBSERVED)
         for testcase in dropped
     ]
-    # Build the tests, without those whose outcome depends on installed packages.
+    # Build the tests, without those that check nothing and those whose outcome depends on installed packages.
     statements = [engine.table.statements(testcase) for testcase in kept]
     made = finished_tests(statements, observed, engine.subject, before, kills)
+    if checking:
+        for at, reason in idle(engine, kept, made, observed, before, kills).items():
+            if (test := made[at]) is not None:
+                late.append(Dropped(test.name, reason))
+                made[at] = None
     elsewhere = [test for test in made if test is not None and test.raises in _NOT_INSTALLED]
     late += [Dropped(test.name, "it depends on which packages are installed") for test in elsewhere]
     tests = arranged([test for test in made if test is not None and test not in elsewhere], engine.subject)
@@ -177,8 +185,8 @@ def finish(
         alone = SuiteFile(render(tests))
         tests, unbound = filing.joining(tests, alone), filing.conflicts(alone)
     # Check the file in fresh interpreters, and remove what is not stable.
-    checking = replace(deadline, soft=deadline.hard) if counted else deadline
-    stable = stabilize(tests, render, engine.subject.reference, deadline=checking, report=report)
+    until = replace(deadline, soft=deadline.hard) if counted else deadline
+    stable = stabilize(tests, render, engine.subject.reference, deadline=until, report=report)
     if not stable.complete:
         unfinished.append(f"checking: {stable.runs} of {stable.wanted} runs in fresh interpreters, no time for more")
     if stable.weakened:  # names may mention dropped assertions
@@ -190,7 +198,7 @@ def finish(
     joined = stable.tests
     if dialect.tabular:
         taken = frozenset() if filing is None else filing.names
-        joined = joined_if_passing(stable.tests, engine.subject, render, taken=taken, deadline=checking)
+        joined = joined_if_passing(stable.tests, engine.subject, render, taken=taken, deadline=until)
     written = render(joined, filing is not None and filing.headed) if joined else ""
     if filing is not None:
         filing.write(written)

@@ -13,7 +13,7 @@ from fitgym.suite.assertions import candidates
 from fitgym.testcase.expression import Expression, Literal, Name, Ref
 from fitgym.testcase.statement import Statement, StatementTable, TestCase
 
-__all__ = ["with_inspections"]
+__all__ = ["shows_effect", "with_inspections"]
 
 MOST = 8  # calls tried for each test case
 _LOOKUPS = ("__contains__", "__getitem__")
@@ -50,7 +50,7 @@ def with_inspections(
     asked = [
         (testcase, call)
         for testcase in returning
-        if not _shows(table.statements(testcase), seen[testcase], before[testcase], subject)
+        if not shows_effect(table.statements(testcase), seen[testcase], before[testcase], subject)
         for call in _calls(table.statements(testcase), seen[testcase], subject)
     ]
     longer = [(*testcase, table.intern(call)) for testcase, call in asked]
@@ -66,7 +66,7 @@ def with_inspections(
     return [found.get(testcase, testcase) for testcase in testcases]
 
 
-def _shows(statements: Sequence[Statement], seen: Observed, before: Observed, subject: Subject) -> bool:
+def shows_effect(statements: Sequence[Statement], seen: Observed, before: Observed, subject: Subject) -> bool:
     """Return whether a test of these statements could check an effect of the last one."""
     strong, _ = candidates(statements, seen.observations, subject, before=before.observations)
     printed = {(fact.kind, fact.expression) for fact in before.observations if fact.kind in CAPTURED}

@@ -1,0 +1,97 @@
+"""Idle tests: those that a maintainer would delete, because they check nothing or record an accident."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fitgym.engine.workbench import Workbench
+from fitgym.messages.observation import Observed, agreement
+from fitgym.suite.finished_test import FinishedTest
+from fitgym.suite.inspections import shows_effect
+from fitgym.suite.kills import Kills
+from fitgym.testcase.expression import Name
+from fitgym.testcase.statement import TestCase
+
+__all__ = ["ACCIDENT", "IDLE", "idle"]
+
+ACCIDENT = "it ends in an error that no code raises on purpose"
+"""Why a test is left out that expects the failure of an operation of Python, such as the attribute of a None."""
+
+IDLE = "it checks nothing that its last statement does"
+"""Why a test is left out that repeats what was known before, or only the class of an object."""
+
+_ACCIDENTS = tuple(Name("builtins", name) for name in ("AttributeError", "TypeError", "NameError", "UnboundLocalError"))
+
+
+def idle(
+    engine: Workbench,
+    testcases: Sequence[TestCase],
+    tests: Sequence[FinishedTest | None],
+    observed: Sequence[Sequence[Observed]],
+    before: Sequence[Observed | None],
+    kills: Sequence[Kills] | None,
+) -> dict[int, str]:
+    """Return the positions of idle tests, each with the reason.
+
+    A test is idle if it ends in an accident, or if its last statement shows no effect and no assertion kills a mutant.
+    One that is the only one to take a branch of a decision stays; tests that return come first. If all tests are idle,
+    all stay: a poor suite is better than none.
+
+    Args:
+        engine: has executed the test cases.
+        testcases: the test cases of the tests.
+        tests: the finished tests, None for those that cannot be exported.
+        observed: the observations of each test.
+        before: the observation of each test without its last statement, None if it is unknown.
+        kills: the mutants that the assertions of each test kill, None if they are unknown.
+    """
+    reasons: dict[int, str] = {}
+    for at, (testcase, test) in enumerate(zip(testcases, tests, strict=True)):
+        if test is None or not engine.has_trace(testcase):
+            continue
+        if test.raises is not None:
+            if _is_accident(engine, testcase, test):
+                reasons[at] = ACCIDENT
+        elif _is_idle(engine, test, agreement(observed[at]), before[at], None if kills is None else kills[at]):
+            reasons[at] = IDLE
+    others = [at for at, test in enumerate(tests) if test is not None and at not in reasons]
+    if not others:
+        return {}
+    taken = np.logical_or.reduce(_decisions(engine, [testcases[at] for at in others]), axis=0)
+    for at in sorted(reasons, key=lambda at: (reasons[at] == ACCIDENT, at)):
+        (mine,) = _decisions(engine, [testcases[at]])
+        if (mine & ~taken).any():
+            taken |= mine
+            del reasons[at]
+    return reasons
+
+
+def _is_accident(engine: Workbench, testcase: TestCase, test: FinishedTest) -> bool:
+    """Return whether a test ends in an error of Python itself; that an operator refuses an operand is no accident."""
+    raised = engine.trace(testcase).raised
+    operation = engine.subject.operations[test.statements[-1].operation]
+    deliberate = raised is None or raised.kind != "implicit" or bool(test.match) or operation.kind == "operator"
+    return test.raises in _ACCIDENTS and not deliberate
+
+
+def _is_idle(
+    engine: Workbench,
+    test: FinishedTest,
+    seen: Observed | None,
+    before: Observed | None,
+    kills: Kills | None,
+) -> bool:
+    """Return whether a test that returns checks nothing, as far as that is known."""
+    if seen is None or before is None or kills is None or any(kills.values()):
+        return False
+    return not shows_effect(test.statements, seen, before, engine.subject)
+
+
+def _decisions(engine: Workbench, testcases: Sequence[TestCase]) -> NDArray[np.bool_]:
+    """Return which test case takes which branch of a decision, `(len(testcases), n_branches)`."""
+    decided = np.array([not branch.root for branch in engine.subject.branches], dtype=bool)
+    taken: NDArray[np.bool_] = engine.covers("branch", testcases) & decided
+    return taken
