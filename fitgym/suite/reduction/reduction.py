@@ -84,6 +84,7 @@ class Reduction:
         self.means = means
         self._table = means.table
         self._failed: set[tuple[int, Change]] = set()  # the operation, and a change of its arguments
+        self._plainer: dict[tuple[Statement, bool], list[Change]] = {}  # of statements that may raise or must not
 
     def shorter(self) -> Steps:
         """Propose batches of test cases with fewer statements; receive their behaviour."""
@@ -150,13 +151,21 @@ class Reduction:
         found: list[tuple[int, Change]] = []
         for position, statement in enumerate(self._table.statements(self.best)):
             of_place: dict[int | str, list[Change]] = {}
-            for change in plainer(statement, self.means.of(statement), raises=self.row.outcome is not None):
+            for change in self._simplifications(statement):
                 if (statement.operation, change) not in self._failed:
                     of_place.setdefault(change.place, []).append(change)
             for changes in of_place.values():
-                changes.sort(key=lambda change: -change.saved)
                 found += [(position, change) for change in changes[:FEW]]
         return found
+
+    def _simplifications(self, statement: Statement) -> list[Change]:
+        """Return the simplifications of a statement, the greatest first. Most statements stay from step to step."""
+        raises = self.row.outcome is not None
+        known = self._plainer.get((statement, raises))
+        if known is None:
+            every = plainer(statement, self.means.of(statement), raises=raises)
+            known = self._plainer[statement, raises] = sorted(every, key=lambda change: -change.saved)
+        return known
 
     def _drained(self, iterators: Container[int]) -> list[TestCase]:
         """Return the test case with its unused iterators drained, if there are any."""
