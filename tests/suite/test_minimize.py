@@ -613,6 +613,15 @@ def test_the_name_of_its_parameter_is_the_plainest_text() -> None:
     assert not list(plainer(Statement(1, -1, (argument("title"),)), ANNOTATED))
 
 
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [((3, 3), {2, 3}), ((50, 50), {2, 3}), ((50, 50, 50), {1, 2, 3}), ((3, 2), {3, 2}), ((7,), {3})],
+)
+def test_numbers_become_different_ones(given: tuple[int, ...], expected: set[int]) -> None:
+    ((statement,),) = made_plain(Statement(1, -1, tuple(map(argument, given))), lambda one: len(one.args) == len(given))
+    assert {eval(value.text) for value in statement.args if isinstance(value, Literal)} == expected
+
+
 @pytest.mark.parametrize("value", [argument("settings"), argument(3), Ref(0), Collection("list", (Ref(0),))])
 def test_what_the_code_never_reads_becomes_none(value: Expression) -> None:
     parameter = Parameter("settings", "positional_or_keyword", NONE)

@@ -3,7 +3,9 @@
 Every argument has a cost, about ten for each character. Round numbers cost less than others, unusual characters more,
 and a value whose kind does not match its annotation costs extra. Empty texts, empty containers and 0 cost more than
 values with content, because they exercise less of the code. Among texts, the name of the parameter is the cheapest.
-Every proposal of `plainer` costs less than the value that it replaces, so simplification terminates.
+A number that an earlier argument of the call has costs more, because such a call does not notice that they are exchanged.
+Every proposal of `plainer` costs less than the value that it replaces, and the cost of an argument depends only on those
+before it, so simplification terminates.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ SMALL = 20  # up to this size, all smaller whole numbers are tried
 _REF, _NAME, _MISFIT = 300, 400, 500
 _EMPTY_TEXT, _EMPTY_CONTAINER = 60, 360  # more than "a", and than a list of one earlier result
 _LITTLE = {"0": 36, "1": 34, "2": 32, "3": 30}  # 0 and 1 are neutral to arithmetic, and 2 + 2 is 2 * 2
+_SAME = 10  # a number that another argument has, too: such a call does not notice that they are exchanged
 _WORD = 22  # the name of the parameter as a text; costs less than "a"
 
 _PLAIN: dict[str, tuple[Expression, ...]] = {
@@ -78,15 +81,18 @@ def plainer(statement: Statement, operation: Operation | None = None, *, raises:
     """
     if operation is not None and operation.stops_clock:  # there is no plainer moment than those of the generator
         return
-    for place, value in arguments(statement):
+    given = list(arguments(statement))
+    for index, (place, value) in enumerate(given):
+        # A number that an argument before this one has, too. Only those before: of two equal numbers one must change.
+        same = [one for _, one in given[index + 1 :] if _is_number(one)]
         parameter = _parameter(operation, place)
         hint, word = _known(parameter)
-        before = _cost(value, hint, word)
+        before = _cost(value, hint, word) + _SAME * (value in same)
         if _can_go(statement, place, parameter):
             yield Change(place, None, before + _around(place))
         named = (Literal(word),) if word and _kind(value) == "str" else ()
         for smaller in dict.fromkeys((*named, *_plainer(value), *_fitting(value, hint, raises))):
-            if (after := _cost(smaller, hint, word)) < before:
+            if (after := _cost(smaller, hint, word) + _SAME * (smaller in same)) < before:
                 yield Change(place, smaller, before - after)
 
 
@@ -171,6 +177,10 @@ def _fitting(value: Expression, hint: Hint, raises: bool) -> Iterator[Expression
     elif raises and (refers(value) or isinstance(value, Name | Lambda)):
         yield from (plain for kind in kinds for plain in _PLAIN[kind])
         yield from _ANYTHING if hint == ANY else ()
+
+
+def _is_number(expression: Expression) -> bool:
+    return isinstance(expression, Literal) and kind_of_text(expression.text) in ("int", "float")
 
 
 def _kind(expression: Expression) -> str:
