@@ -37,6 +37,7 @@ def idle(
     """Return the positions of idle tests, each with the reason.
 
     A test is idle if it ends in an accident, or if its last statement shows no effect and no assertion kills a mutant.
+    The class of a result is an effect, except for that of a constructor.
     One that is the only one to take a branch of a decision stays; tests that return come first. If all tests are idle,
     all stay: a poor suite is better than none.
 
@@ -87,7 +88,10 @@ def _is_idle(
     """Return whether a test that returns checks nothing, as far as that is known."""
     if seen is None or before is None or kills is None or any(kills.values()):
         return False
-    return not shows_effect(test.statements, seen, before, engine.subject)
+    last = len(test.statements) - 1
+    made = engine.subject.operations[test.statements[last].operation].kind == "constructor"
+    has_class = any((fact.position, fact.kind) == (last, "isinstance") for fact in test.assertions)
+    return not (has_class and not made) and not shows_effect(test.statements, seen, before, engine.subject)
 
 
 def _decisions(engine: Workbench, testcases: Sequence[TestCase]) -> NDArray[np.bool_]:

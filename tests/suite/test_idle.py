@@ -72,6 +72,16 @@ CASES = {
         [],
         [IDLE],
     ),
+    "the class of a result": (
+        """
+        class Bell:
+            pass
+        def cast():
+            return Bell()
+        """,
+        ["assert isinstance(cast(), Bell)"],
+        [],
+    ),
     "a branch that nothing shows": (
         """
         class Door:
