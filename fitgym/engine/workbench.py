@@ -71,14 +71,14 @@ class Workbench(Queries):
         """
         return self._state.executor.observe(testcases, self._state.table)
 
-    def expect(self, testcases: Sequence[TestCase]) -> list[Expectation | None]:
+    def expect(self, testcases: Sequence[TestCase], *, once: bool = False) -> list[Expectation | None]:
         """Return the behaviour of executed test cases without mutants; see `Executor.expect`.
 
         Raises:
             OutOfBudget: the deadline passed.
         """
         traces = [self.trace(testcase) for testcase in testcases]
-        return self._state.executor.expect(testcases, traces, self._state.table)
+        return self._state.executor.expect(testcases, traces, self._state.table, once=once)
 
     def trace_of_import(self, probes: frozenset[str] = frozenset()) -> Trace:
         """Return the trace of the empty test case, which only imports the subject.

@@ -68,7 +68,7 @@ class History:
     Attributes:
         banned: test cases that are not run again, each with the trace that replaces its result.
         crashes: test cases that ended their process, in the order of execution.
-        expected: observations of two executions, by test case.
+        expected: observations of one or two executions, by test case.
         feedback: feedback about the subject.
         pace: fuel and time limits of new test cases.
         timeouts: prefixes of the test cases that were stopped.
@@ -81,7 +81,7 @@ class History:
         self.ran = 0
         self.banned: dict[TestCase, Trace] = {}
         self.crashes: list[Crash] = []
-        self.expected: dict[TestCase, tuple[Observed, Observed]] = {}  # observations of two executions
+        self.expected: dict[TestCase, tuple[Observed, ...]] = {}
         self.feedback = _Feedback()
 
     def ban(self, testcase: TestCase, failure: Failure, table: StatementTable, position: int) -> Trace:

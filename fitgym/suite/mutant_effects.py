@@ -56,16 +56,18 @@ class Mutation:
 
         Each test case comes with the numbers of the mutants to try; None means all mutants that it infects, but once
         `ENOUGH` test cases have killed a mutant, it is not tried any more. Mutants that existing tests kill are left out.
+        Test cases with given mutants are small changes of others, so one look at their results is enough.
 
         Raises:
             OutOfBudget: the allotment or the time ran out.
         """
         engine = self._engine
         testcases = list(dict.fromkeys(testcase for testcase, _ in asked))
+        once = all(numbers is not None for _, numbers in asked)
         with self.allotment.spend():
             engine.execute(testcases)
             traces = [engine.trace(testcase) for testcase in testcases]
-            known = engine.expect(testcases)
+            known = engine.expect(testcases, once=once)
         expected = {
             testcase: replace(one, facts=tuple(self._candidates(testcase, one.facts, raised=one.raises is not None)))
             for testcase, one in self._enriched(

@@ -43,9 +43,9 @@ class Subject:
             for name, receiver, *arguments in calls
         )
 
-    def expect(self, *tests):
+    def expect(self, *tests, once=False):
         traces = self.executor.run(tests, self.table)
-        found = self.executor.expect(tests, traces, self.table)
+        found = self.executor.expect(tests, traces, self.table, once=once)
         return {test: one for test, one in zip(tests, found, strict=True) if one is not None}
 
     def kill(self, *tests, exhaustive=False):
@@ -139,6 +139,22 @@ def test_no_hash_is_expected(subject):
     )
     test = it.test(("Name", -1, "'a'"), ("Name.__hash__", 0))
     assert {fact.position for fact in it.expect(test)[test].facts} == {0}
+
+
+def test_what_chance_decides_shows_in_two_runs(subject):
+    it = subject(
+        """
+        import random
+        def draw():
+            return random.random()
+        def sides(n):
+            return n + 1
+        """
+    )
+    draw, sides = it.test(("draw", -1)), it.test(("sides", -1, "5"))
+    assert [len(one.facts) for one in it.expect(draw, sides, once=True).values()] == [1, 1]
+    assert [len(one.facts) for one in it.expect(draw, sides).values()] == [0, 1]
+    assert [len(one.facts) for one in it.expect(draw, sides, once=True).values()] == [0, 1]  # what is known stays known
 
 
 def test_each_way_to_be_killed(subject):

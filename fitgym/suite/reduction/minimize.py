@@ -180,8 +180,10 @@ def minimize(
     kept = _split(kept, judge, kills, table)
     known = _known([one.best for one in kept], seen)
     wide = 2 * wave  # larger batches, because most of the time of a step is not spent on its test cases
-    for at in range(0, len(kept), wide):
-        _run_in_lockstep([(one, one.plainer(known[one.best])) for one in kept[at : at + wide]], judge, kills, mutants)
+    # The longest first: time may run out, and they are the hardest to read. The result does not depend on the order.
+    heavy = sorted(kept, key=lambda one: -sum(map(means.costs, table.statements(one.best))))
+    for at in range(0, len(heavy), wide):
+        _run_in_lockstep([(one, one.plainer(known[one.best])) for one in heavy[at : at + wide]], judge, kills, mutants)
     parts = _split(kept, judge, kills, table)
     for at in range(0, len(parts), wide):
         new = [one for one in parts[at : at + wide] if one not in kept]
