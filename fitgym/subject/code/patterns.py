@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-__all__ = ["PatternCalls", "compiled", "parsed", "patterns"]
+__all__ = ["PatternCalls", "compiled", "parsed", "patterns", "with_flags"]
 
 
 def patterns(tree: ast.Module) -> tuple[str, ...]:
@@ -55,7 +55,7 @@ class PatternCalls:
         if not call.args or not _called(call.func, self._functions):
             return None
         text = _text(call.args[0], self._bound)
-        return None if text is None else _with_flags(text, _flags(call))
+        return None if text is None else with_flags(text, _flags(call))
 
     def compiled(self, node: ast.expr) -> ast.Call | None:
         """Return the call of `re.compile` that a name or attribute is bound to, None for others."""
@@ -192,7 +192,7 @@ def _flags(call: ast.Call) -> str:
     return letters
 
 
-def _with_flags(pattern: str, letters: str) -> str:
+def with_flags(pattern: str, letters: str) -> str:
     """Return the pattern with inline flags, merged with its own, because flags must be at the very start."""
     own = _INLINE.match(pattern.lstrip()) if letters else None
     if own:

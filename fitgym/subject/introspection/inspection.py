@@ -30,6 +30,7 @@ from fitgym.subject.code.syntax import deep_trees, parse
 from fitgym.subject.examples import examples
 from fitgym.subject.introspection import docstrings
 from fitgym.subject.introspection.argument_parsers import reads
+from fitgym.subject.introspection.bindings import Bindings
 from fitgym.subject.introspection.callables import asked, unwrapped
 from fitgym.subject.introspection.catalogue import Catalogue
 from fitgym.subject.introspection.codes import Codes, Found
@@ -92,6 +93,7 @@ def complete(
     inspector.look()
     inspector.find_entry_points()
     inspector.help(source)
+    bindings = Bindings(tree, module)
     return Subject(
         reference=reference,
         source=source,
@@ -101,8 +103,8 @@ def complete(
         dependences=dependences,
         operations=tuple(catalogue.operations),
         classes=catalogue.entries(),
-        constants=tuple(dict.fromkeys((*constants(tree), *inspector.example_literals()))),
-        patterns=patterns(tree),
+        constants=tuple(dict.fromkeys((*constants(tree), *bindings.literals, *inspector.example_literals()))),
+        patterns=tuple(dict.fromkeys((*patterns(tree), *bindings.patterns))),
     )
 
 
