@@ -63,8 +63,20 @@ class Left:
         return not self.processes and not self.entries
 
 
+_ENDLESS = """
+import hashlib
+
+
+def stamp(code: str) -> str:
+    if hashlib.sha256(code.encode()).hexdigest().startswith("000000000000"):
+        return "found"
+    return "not yet"
+"""
+"""A branch that no search reaches, so that none ends early."""
+
+
 def _generate(folder: Path) -> list[str]:
-    (folder / "parcels.py").write_text(_SOURCE, "utf-8")
+    (folder / "parcels.py").write_text(_ENDLESS + _SOURCE, "utf-8")
     return ["generate", "parcels.py", "--budget", "60s"]
 
 
