@@ -17,6 +17,7 @@ import re
 import string
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from fitgym.subject.subject import Operation, Parameter
@@ -87,13 +88,26 @@ def plainer(statement: Statement, operation: Operation | None = None, *, raises:
         same = [one for _, one in given[index + 1 :] if _is_number(one)]
         parameter = _parameter(operation, place)
         hint, word = _known(parameter)
-        before = _cost(value, hint, word) + _SAME * (value in same)
+        cost, cheaper = _cheaper(value, hint, word, raises)
+        before = cost + _SAME * (value in same)
         if _can_go(statement, place, parameter):
             yield Change(place, None, before + _around(place))
-        named = (Literal(word),) if word and _kind(value) == "str" else ()
-        for smaller in dict.fromkeys((*named, *_plainer(value), *_fitting(value, hint, raises))):
-            if (after := _cost(smaller, hint, word) + _SAME * (smaller in same)) < before:
+        for smaller, cost in cheaper:
+            if (after := cost + _SAME * (smaller in same)) < before:
                 yield Change(place, smaller, before - after)
+
+
+@lru_cache(maxsize=4096)
+def _cheaper(value: Expression, hint: Hint, word: str, raises: bool) -> tuple[int, tuple[tuple[Expression, int], ...]]:
+    """Return the cost of an argument, and values that may replace it, each with its cost.
+
+    Cached, because a step changes few of the arguments of a test.
+    """
+    before = _cost(value, hint, word)
+    named = (Literal(word),) if word and _kind(value) == "str" else ()
+    values = dict.fromkeys((*named, *_plainer(value), *_fitting(value, hint, raises)))
+    costs = ((smaller, _cost(smaller, hint, word)) for smaller in values)
+    return before, tuple((smaller, cost) for smaller, cost in costs if cost < before + _SAME)
 
 
 def changed(statement: Statement, changes: Sequence[Change]) -> Statement:
@@ -214,6 +228,7 @@ def _size(expression: Expression) -> int:
     return _NAME if isinstance(expression, Name) else _REF
 
 
+@lru_cache(maxsize=16384)
 def _literal_size(text: str) -> int:
     kind = kind_of_text(text)
     if kind in ("bool", "none", "ellipsis"):
