@@ -425,8 +425,11 @@ def _outcome_words(
     own = [fact for fact in assertions if fact.position == position]
     whole = next((fact for fact in own if not fact.path), None)
     last = operation.name.rpartition(".")[2]
-    if operation.kind == "constructor":
-        return f"sets_{_words(_first_step(own[0].path))}" if own and own[0].path else ""
+    if operation.kind == "constructor":  # an attribute that is named like an argument says more than the first one
+        given = {name for name, _ in statements[-1].kwargs}
+        given.update(one.name for one in operation.parameters[: len(statements[-1].args)])
+        telling = sorted(own, key=lambda fact: _first_step(fact.path) not in given)
+        return f"sets_{_words(_first_step(telling[0].path))}" if own and telling[0].path else ""
     verb = "is" if operation.kind == "property" and not last.startswith(("is_", "has_")) else "returns"
     if whole is not None and operation.kind != "setter" and not _is_uninformative(operation, whole):
         is_text = operation.returns.name == "builtins.str" or operation.operator in (

@@ -165,6 +165,11 @@ def test_a_warning_is_the_outcome_if_nothing_is_returned() -> None:
     assert description(SUBJECT, [Statement(THICKNESS)], [warned]).outcome == "warns"
 
 
+def test_the_attribute_named_like_an_argument_names_a_new_object() -> None:
+    facts = [Observation(0, path, "equal", text(1)) for path in (".id", ".title", ".pages")]
+    assert description(SUBJECT, [NEW_BOOK], facts).outcome == "sets_title"
+
+
 @pytest.mark.parametrize(
     ("statements", "fact", "expected"),
     [
