@@ -90,6 +90,10 @@ def hint(subject, name, parameter):
             ["constructor E", "method E.m"],
         ),
         ("class C:\n    def __call__(self, x): pass\nc = C()", ["constructor C", "operator C.__call__", "function c"]),
+        (
+            "import unittest\nclass T(unittest.TestCase):\n    def test_f(self): f()\ndef f(): pass",
+            ["function f"],
+        ),
         ("import functools\n@functools.lru_cache\ndef f(x): pass", ["function f"]),
         ("import functools\ndef f(x, y): pass\ng = functools.partial(f, 1)", ["function f", "function g"]),
     ],

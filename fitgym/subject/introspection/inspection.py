@@ -40,7 +40,14 @@ from fitgym.subject.introspection.helpers import Helpers
 from fitgym.subject.introspection.inner import returned_function
 from fitgym.subject.introspection.names import Nodes, plain
 from fitgym.subject.introspection.parameters import Parameters, with_hooks
-from fitgym.subject.introspection.special import NOT_CALLED, OPERATORS, is_mangled, is_private, is_special
+from fitgym.subject.introspection.special import (
+    NOT_CALLED,
+    OPERATORS,
+    is_mangled,
+    is_private,
+    is_special,
+    is_test_case,
+)
 from fitgym.subject.introspection.templates import template_methods
 from fitgym.subject.mentions import mentions
 from fitgym.subject.subject import (
@@ -247,7 +254,7 @@ class _Inspector:
     def _module_member(self, name: str, value: Any, tested: bool, private: bool) -> bool:
         """Add the operations of one name of the module. Returns whether there are any."""
         if isinstance(value, type):
-            if self._is_ours(value):
+            if self._is_ours(value) and not is_test_case(value):
                 self._class(value, tested, private, name)
                 return True
         elif is_command_line(value):
