@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import itertools
 import re
 import types
@@ -13,7 +14,6 @@ from builtins import id
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from fitgym.messages.reflection import is_class, static
 from fitgym.subject.code.constants import LONGEST, LONGEST_NUMBER
 from fitgym.subject.code.patterns import parsed, with_flags
 
@@ -49,7 +49,7 @@ class Bindings:
         self._classes = [
             value
             for value in list(self._globals.values())
-            if is_class(value) and type.__getattribute__(value, "__dict__").get("__module__") == module.__name__
+            if _is_class(value) and type.__getattribute__(value, "__dict__").get("__module__") == module.__name__
         ]
         values = list(_unique(value for node in ast.walk(tree) for value in self._values(node)))
         self.literals = tuple(
@@ -68,15 +68,19 @@ class Bindings:
                 owner = self._globals.get(name)
                 if type(owner) is types.ModuleType:
                     yield types.ModuleType.__getattribute__(owner, "__dict__").get(attribute)
-                elif is_class(owner):
-                    yield static(owner, attribute)
+                elif _is_class(owner):
+                    yield inspect.getattr_static(owner, attribute, None)
                 elif owner is None:
-                    yield from (static(cls, attribute) for cls in self._classes)
+                    yield from (inspect.getattr_static(cls, attribute, None) for cls in self._classes)
             case ast.Call(func=ast.Attribute(attr="translate"), args=[ast.Name() | ast.Attribute() as table]):
                 for value in self._values(table):
                     if type(value) is dict:
                         numbers = (key for key in value if type(key) is int and 0 <= key < 0x110000)
                         yield [chr(number) for number in itertools.islice(numbers, MOST_ITEMS)]
+
+
+def _is_class(value: object) -> bool:
+    return issubclass(type(value), type)  # `isinstance` would read the attribute `__class__` of the object
 
 
 def _unique(values: Iterable[object]) -> Iterator[object]:
