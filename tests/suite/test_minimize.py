@@ -16,7 +16,7 @@ from fitgym.subject.types.hints import ANY, NONE, Hint
 from fitgym.suite.reduction.dependencies import connected, needed, without, without_orphans
 from fitgym.suite.reduction.minimize import Kills, minimize
 from fitgym.suite.reduction.reduction import Seen
-from fitgym.suite.reduction.simplification import Change, changed, plainer
+from fitgym.suite.reduction.simplification import Change, bare, changed, plainer
 from fitgym.testcase.expression import Collection, Expression, Literal, Ref
 from fitgym.testcase.statement import Statement, StatementTable, TestCase
 
@@ -605,6 +605,24 @@ def test_only_the_last_argument_with_a_default_and_keywords_can_go() -> None:
     statement = Statement(1, -1, (argument("x"), argument(3)), (("gift", argument(True)),))
     assert [change.place for change in plainer(statement, ANNOTATED) if change.value is None] == ["gift", 1]
     assert [change.place for change in plainer(statement) if change.value is None] == ["gift"]
+
+
+@pytest.mark.parametrize(
+    ("args", "kwargs", "expected"),
+    [
+        (("x", 3), {"gift": True}, (("x",), {})),
+        (("x",), {"count": 3, "gift": True}, (("x",), {})),
+        ((), {"title": "x", "gift": True}, ((), {"title": "x"})),
+        (("x",), {}, (("x",), {})),
+    ],
+)
+def test_arguments_that_may_be_left_out_go_together(
+    args: tuple[object, ...], kwargs: dict[str, object], expected: tuple[tuple[object, ...], dict[str, object]]
+) -> None:
+    def call_of(args: tuple[object, ...], kwargs: dict[str, object]) -> Statement:
+        return Statement(1, -1, tuple(map(argument, args)), tuple((name, argument(kwargs[name])) for name in kwargs))
+
+    assert bare(call_of(args, kwargs), ANNOTATED) == call_of(*expected)
 
 
 def test_the_name_of_its_parameter_is_the_plainest_text() -> None:

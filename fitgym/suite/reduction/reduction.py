@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from fitgym.subject.types.hints import PATH_TEXT
 from fitgym.suite.reduction.dependencies import needed, without, without_orphans
 from fitgym.suite.reduction.makers import Means
-from fitgym.suite.reduction.simplification import Change, arguments, changed, plainer
+from fitgym.suite.reduction.simplification import Change, arguments, bare, changed, plainer
 from fitgym.testcase.expression import Expression, Ref
 from fitgym.testcase.statement import Statement, TestCase
 
@@ -103,10 +103,12 @@ class Reduction:
         """Propose batches of simpler test cases; receive their behaviour.
 
         First, unused iterators are drained, so that their elements can be checked, and earlier results are replaced by
-        literals, so that the statements that made them can be deleted.
+        literals, so that the statements that made them can be deleted. All optional arguments are left out at once if
+        that is possible; one by one takes many more steps.
         """
         yield from self._first(self._drained(seen.iterators))
         yield from self._improved(self._with_literals(seen.written))
+        yield from self._first(self._bare())
         while True:
             before = self.best
             yield from self._deleted()
@@ -166,6 +168,13 @@ class Reduction:
             every = plainer(statement, self.means.of(statement), raises=raises)
             known = self._plainer[statement, raises] = sorted(every, key=lambda change: -change.saved)
         return known
+
+    def _bare(self) -> list[TestCase]:
+        """Return the test case without optional arguments, then with those of the last or of the earlier statements."""
+        before = self._table.statements(self.best)
+        after = [bare(statement, self.means.of(statement)) for statement in before]
+        found = map(self._rewritten, (after, [*after[:-1], before[-1]], [*before[:-1], after[-1]]))
+        return [testcase for testcase in dict.fromkeys(found) if testcase != self.best]
 
     def _drained(self, iterators: Container[int]) -> list[TestCase]:
         """Return the test case with its unused iterators drained, if there are any."""
@@ -274,18 +283,21 @@ class Reduction:
         return self._table.testcase(statements[old].moved(position) for old in keep)
 
     def _changed(self, changes: Iterable[tuple[int, Change]]) -> TestCase:
-        """Return the best test case with some arguments changed, without the helpers that nothing uses any more.
-
-        Later rounds would delete them too, but time may run out before.
-        """
-        before = self._table.statements(self.best)
-        statements = list(before)
+        """Return the best test case with some arguments changed."""
+        statements = list(self._table.statements(self.best))
         made: dict[int, list[Change]] = {}
         for position, change in changes:
             made.setdefault(position, []).append(change)
         for position, some in made.items():
             statements[position] = changed(statements[position], some)
-        keep = without_orphans(before, statements, self._is_helper)
+        return self._rewritten(statements)
+
+    def _rewritten(self, statements: Sequence[Statement]) -> TestCase:
+        """Return the best test case with other arguments, without the helpers that nothing uses any more.
+
+        Later rounds would delete them too, but time may run out before.
+        """
+        keep = without_orphans(self._table.statements(self.best), statements, self._is_helper)
         new = {old: at for at, old in enumerate(keep)}
         return self._table.testcase(statements[old].moved(new) for old in keep)
 

@@ -27,7 +27,7 @@ from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, 
 from fitgym.testcase.statement import Statement
 from fitgym.testcase.subtyping import SCALARS, simple_kind
 
-__all__ = ["Change", "arguments", "changed", "plainer", "refers", "weight"]
+__all__ = ["Change", "arguments", "bare", "changed", "plainer", "refers", "weight"]
 
 MAX_SINGLE = 8  # single elements are removed only from containers up to this length; longer ones are halved
 MAX_CHUNKS = 32  # maximal number of proposals for each length of the piece to cut
@@ -115,6 +115,18 @@ def changed(statement: Statement, changes: Sequence[Change]) -> Statement:
     new = {change.place: change.value for change in changes}
     args = tuple(value for place, old in enumerate(statement.args) if (value := new.get(place, old)) is not None)
     kwargs = tuple((name, value) for name, old in statement.kwargs if (value := new.get(name, old)) is not None)
+    return statement.with_arguments(args, kwargs)
+
+
+def bare(statement: Statement, operation: Operation | None = None) -> Statement:
+    """Return the statement without the arguments that may be left out; a moment of the clock stays."""
+    if operation is not None and operation.stops_clock:
+        return statement
+    args = statement.args
+    while args and _can_go(statement.with_arguments(args, ()), len(args) - 1, _parameter(operation, len(args) - 1)):
+        args = args[:-1]
+    needed = {one.name for one in (operation.parameters if operation else ()) if one.required and not one.hook}
+    kwargs = tuple((name, value) for name, value in statement.kwargs if name in needed)
     return statement.with_arguments(args, kwargs)
 
 
