@@ -40,14 +40,7 @@ from fitgym.subject.introspection.helpers import Helpers
 from fitgym.subject.introspection.inner import returned_function
 from fitgym.subject.introspection.names import Nodes, plain
 from fitgym.subject.introspection.parameters import Parameters, with_hooks
-from fitgym.subject.introspection.special import (
-    NOT_CALLED,
-    OPERATORS,
-    is_mangled,
-    is_private,
-    is_special,
-    is_test_case,
-)
+from fitgym.subject.introspection.special import NOT_CALLED, OPERATORS, is_mangled, is_private, is_special
 from fitgym.subject.introspection.templates import template_methods
 from fitgym.subject.mentions import mentions
 from fitgym.subject.subject import (
@@ -254,7 +247,7 @@ class _Inspector:
     def _module_member(self, name: str, value: Any, tested: bool, private: bool) -> bool:
         """Add the operations of one name of the module. Returns whether there are any."""
         if isinstance(value, type):
-            if self._is_ours(value) and not is_test_case(value):
+            if self._is_ours(value) and not _is_test_case(value):
                 self._class(value, tested, private, name)
                 return True
         elif is_command_line(value):
@@ -467,3 +460,8 @@ def _operands(raw: Found, parameters: tuple[Parameter, ...], own: Hint) -> tuple
         else replace(parameter, hint=union([own, *(() if parameter.hint.kind == "any" else (parameter.hint,)), ANY]))
         for parameter in parameters
     )
+
+
+def _is_test_case(cls: type) -> bool:
+    """Return whether a class holds tests of unittest, which are not to be tested themselves."""
+    return any((base.__module__, base.__qualname__) == ("unittest.case", "TestCase") for base in cls.__mro__)

@@ -1,8 +1,8 @@
-"""Special methods and classes: what a test writes as an operator, and what it does not call."""
+"""Special methods: which of them a test writes as an operator, and which it does not call."""
 
 from __future__ import annotations
 
-__all__ = ["NOT_CALLED", "OPERATORS", "is_mangled", "is_private", "is_special", "is_test_case"]
+__all__ = ["NOT_CALLED", "OPERATORS", "is_mangled", "is_private", "is_special"]
 
 _ARITHMETIC = (
     "add",
@@ -81,8 +81,3 @@ def is_private(name: str) -> bool:
 def is_mangled(name: str, owner: type) -> bool:
     """The member was written as `__name` in the class `owner`, so it is private to that class."""
     return name.startswith(f"_{owner.__name__.lstrip('_')}__")
-
-
-def is_test_case(cls: type) -> bool:
-    """Return whether a class holds tests of unittest, which are not to be tested themselves."""
-    return any((base.__module__, base.__qualname__) == ("unittest.case", "TestCase") for base in cls.__mro__)
