@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 import types
 
+from fitgym.determinism.fleeting import is_fleeting_number, is_fleeting_text
 from fitgym.errors import SubjectError
 from fitgym.instrument.factories import in_use
 from fitgym.instrument.rewriting.transformer import Instrumented, instrument
@@ -39,6 +41,15 @@ def instrumented(reference: Reference, source: str, infection: bool) -> Instrume
 def describe(reference: Reference, source: str, module: types.ModuleType, instrumented: Instrumented) -> Subject:
     """Return the description of the subject that the parent receives."""
     plan = instrumented.plan
+
+    def fleeting(literal: str) -> bool:
+        """Return whether a literal depends on this run, or has the folder of the subject."""
+        value = ast.literal_eval(literal)
+        if isinstance(value, int | float):
+            return is_fleeting_number(value)
+        text = value if isinstance(value, str) else value.decode("latin-1")
+        return is_fleeting_text(text) or reference.root in text
+
     return complete(
         reference,
         source,
@@ -47,6 +58,7 @@ def describe(reference: Reference, source: str, module: types.ModuleType, instru
         plan.functions,
         branches(plan.sites, plan.functions, reference.class_name),
         dependences(instrumented.tree, plan.at, plan.blocks, plan.entries, plan.sites, plan.functions, plan.infection),
+        fleeting,
     )
 
 

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from fitgym.execution.executor import Executor
+from fitgym.subject.source import locate
+
 WORDS = """
     import re
     GREETING = "hello"
@@ -53,6 +56,11 @@ CASES = {
         ["'NAME'", "'name'"],
         [],
     ),
+    "what describes the machine": (
+        "import sys, os\nfrom sys import platform\ndef f(a): return a in (sys.version, os.sep, platform)",
+        [],
+        [],
+    ),
     "an object of a strange class": ("from words import STRANGE\ndef f(a): return a is STRANGE", [], []),
 }
 
@@ -68,3 +76,13 @@ def test_values_that_names_stand_for_are_known(case: str, inspected) -> None:  #
 def test_the_first_items_of_long_tables_are_read(inspected) -> None:  # type: ignore[no-untyped-def]
     subject = inspected("from words import ALL\ndef f(a): return a in ALL", words="ALL = list(range(1000))")
     assert subject.constants == tuple(map(str, range(24)))
+
+
+def test_no_argument_has_what_belongs_to_this_run_or_machine(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "place.py").write_text(
+        "import os, tempfile, time\nHERE = os.path.dirname(os.path.abspath(__file__))\nTEMPORARY = tempfile.gettempdir()\n"
+        "NOW = time.time()\nDAY = time.strftime('%Y-%m-%d')\nWORD = 'w' + 'ord'\n"
+        "def known(a): return a in (HERE, TEMPORARY, NOW, DAY, WORD)\n"
+    )
+    with Executor(locate(str(tmp_path / "place.py"))) as executor:
+        assert set(executor.subject.constants) == {"'%Y-%m-%d'", "'w'", "'ord'", "'word'"}

@@ -8,10 +8,13 @@ from __future__ import annotations
 import ast
 import inspect
 import itertools
+import os
+import platform
 import re
+import sys
 import types
 from builtins import id
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from fitgym.subject.code.constants import LONGEST, LONGEST_NUMBER
@@ -25,6 +28,7 @@ MOST_ITEMS = 24
 MOST_LITERALS = 200
 MOST_PATTERNS = 40
 
+_OF_MACHINE = (os, platform, sys)
 _FLAGS = {re.ASCII: "a", re.IGNORECASE: "i", re.MULTILINE: "m", re.DOTALL: "s", re.VERBOSE: "x"}
 
 
@@ -32,11 +36,13 @@ class Bindings:
     """The values of the names that the source reads.
 
     These are globals, attributes of imported modules (`words.GREETINGS`) and attributes of classes of the module
-    (`self.KEY`). Values are read without running code of the subject.
+    (`self.KEY`). Values are read without running code of the subject. What describes the machine is left out: the
+    attributes of `os`, `platform` and `sys`, and texts like them.
 
     Args:
         tree: the source.
         module: the imported module.
+        fleeting: whether a literal depends on this run or this machine, such as the path of a folder.
 
     Attributes:
         literals: numbers, texts and bytes as source text, also the items of containers, in order of use. The keys of a
@@ -44,7 +50,9 @@ class Bindings:
         patterns: regular expressions with their flags inline, in order of use.
     """
 
-    def __init__(self, tree: ast.Module, module: types.ModuleType) -> None:
+    def __init__(
+        self, tree: ast.Module, module: types.ModuleType, fleeting: Callable[[str], bool] = lambda literal: False
+    ) -> None:
         self._globals: dict[str, Any] = types.ModuleType.__getattribute__(module, "__dict__")
         self._classes = [
             value
@@ -52,11 +60,12 @@ class Bindings:
             if _is_class(value) and type.__getattribute__(value, "__dict__").get("__module__") == module.__name__
         ]
         values = list(_unique(value for node in ast.walk(tree) for value in self._values(node)))
-        self.literals = tuple(
-            itertools.islice(dict.fromkeys(text for one in values for text in _literals(one)), MOST_LITERALS)
-        )
+        here = {repr(value) for one in _OF_MACHINE for value in list(vars(one).values()) if type(value) is str}
+        literals = dict.fromkeys(text for one in values for text in _literals(one))
+        lasting = (text for text in literals if text not in here and not fleeting(text))
+        self.literals = tuple(itertools.islice(lasting, MOST_LITERALS))
         patterns = dict.fromkeys(text for one in values for text in _patterns(one))
-        usable = (text for text in patterns if text and parsed(text) is not None)
+        usable = (text for text in patterns if text and parsed(text) is not None and not fleeting(repr(text)))
         self.patterns = tuple(itertools.islice(usable, MOST_PATTERNS))
 
     def _values(self, node: ast.AST) -> Iterator[object]:
@@ -66,7 +75,7 @@ class Bindings:
                 yield self._globals.get(name)
             case ast.Attribute(value=ast.Name(id=name), attr=attribute, ctx=ast.Load()):
                 owner = self._globals.get(name)
-                if type(owner) is types.ModuleType:
+                if type(owner) is types.ModuleType and owner not in _OF_MACHINE:
                     yield types.ModuleType.__getattribute__(owner, "__dict__").get(attribute)
                 elif _is_class(owner):
                     yield inspect.getattr_static(owner, attribute, None)

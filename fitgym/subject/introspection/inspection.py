@@ -17,7 +17,7 @@ import sys
 import types
 from builtins import id
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -71,6 +71,7 @@ def complete(
     functions: tuple[Function, ...],
     branches: tuple[Branch, ...],
     dependences: tuple[tuple[tuple[int, bool], ...], ...],
+    fleeting: Callable[[str], bool] = lambda literal: False,
 ) -> Subject:
     """Return the description of the subject, from its imported module.
 
@@ -82,6 +83,7 @@ def complete(
         source: the text that was instrumented.
         module: the imported module.
         sites, functions, branches, dependences: from the instrumentation, passed through.
+        fleeting: whether a literal depends on this run or this machine, so that no argument should have it.
 
     Raises:
         SubjectError: nothing is left to test.
@@ -93,7 +95,7 @@ def complete(
     inspector.look()
     inspector.find_entry_points()
     inspector.help(source)
-    bindings = Bindings(tree, module)
+    bindings = Bindings(tree, module, fleeting)
     return Subject(
         reference=reference,
         source=source,
