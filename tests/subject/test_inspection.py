@@ -102,6 +102,19 @@ def test_what_is_under_test(inspected, source, expected):
     assert names_under_test(inspected(source)) == expected
 
 
+def test_a_lazy_object_that_is_not_ready_is_no_operation(inspected):
+    subject = inspected(
+        """
+        class Lazy:
+            def __getattribute__(self, name):
+                raise RuntimeError("settings are not configured")
+        settings = Lazy()
+        def f(): return settings
+        """
+    )
+    assert names_under_test(subject) == ["constructor Lazy", "function f"]
+
+
 @pytest.mark.parametrize(
     ("body", "drive"),
     [

@@ -73,7 +73,7 @@ class Elsewhere:
         return self._usages[around], node
 
     def _usage(self, node: ast.AST, module: types.ModuleType) -> Usage:
-        named = {name_of(value) for value in list(vars(module).values()) if isinstance(value, type)}
+        named = {name_of(value) for value in list(vars(module).values()) if issubclass(type(value), type)}
         near = {name: found for name, found in self._attributes.items() if name in named}
         far = {name: found for name, found in self._attributes.items() if name not in named}
         return Usage(ast.Module([node], []), Known(module), near, far)  # type: ignore[list-item]

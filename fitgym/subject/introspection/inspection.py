@@ -239,10 +239,10 @@ class _Inspector:
         for name, value in list(vars(self.module).items()):
             if (name.startswith("_") and not private) or is_special(name) or id(value) in seen:
                 continue
-            if self._entry_kind and not (name.startswith("_") or isinstance(value, type)):
-                continue  # it was already added
             # An object of the subject that fails when it is inspected is not an operation.
             with contextlib.suppress(Exception):
+                if self._entry_kind and not (name.startswith("_") or isinstance(value, type)):
+                    continue  # it was already added
                 if self._module_member(name, value, tested, private):
                     seen.add(id(value))
 
