@@ -37,7 +37,7 @@ Read each test as the maintainer of the package would, with the module's source 
 
 - `keep`: I would commit it as it is. It checks behaviour that someone could break, and I understand it.
 - `edit`: it checks something worth checking, but I would change it first (say what).
-- `delete`: it checks nothing worth checking, repeats another test, or nobody could say what it is for.
+- `delete`: it checks nothing worth checking, repeats another test, or has no clear purpose.
 """
 
 

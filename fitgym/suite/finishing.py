@@ -161,7 +161,7 @@ def finish(
         Dropped(f"a test of {engine.subject.operations[engine.table[testcase[-1]].operation].name}", _UNOBSERVED)
         for testcase in dropped
     ]
-    # Build the tests, without those that check nothing and those whose outcome depends on installed packages.
+    # Build the tests. Leave out idle ones, and ones whose outcome depends on installed packages.
     statements = [engine.table.statements(testcase) for testcase in kept]
     made = finished_tests(statements, observed, engine.subject, before, kills)
     if checking:

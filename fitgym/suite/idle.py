@@ -1,4 +1,4 @@
-"""Idle tests: those that a maintainer would delete, because they check nothing or record an accident."""
+"""Idle tests: a maintainer would delete them, because they check nothing or record an accident."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ACCIDENT = "it ends in an error that no code raises on purpose"
 """Why a test is left out that expects the failure of an operation of Python, such as the attribute of a None."""
 
 IDLE = "it checks nothing that its last statement does"
-"""Why a test is left out that repeats what was known before, or only the class of an object."""
+"""Why a test is left out whose assertions held before its last statement, or only state the class of an object."""
 
 _ACCIDENTS = tuple(Name("builtins", name) for name in ("AttributeError", "TypeError", "NameError", "UnboundLocalError"))
 
@@ -37,9 +37,8 @@ def idle(
     """Return the positions of idle tests, each with the reason.
 
     A test is idle if it ends in an accident, or if its last statement shows no effect and no assertion kills a mutant.
-    The class of a result is an effect, except for that of a constructor.
-    One that is the only one to take a branch of a decision stays; tests that return come first. If all tests are idle,
-    all stay: a poor suite is better than none.
+    The class of a result is an effect, except for that of a constructor. An idle test stays if no other test takes one
+    of its branches; tests that return come first. If all tests are idle, all stay: a poor suite is better than none.
 
     Args:
         engine: has executed the test cases.

@@ -5,11 +5,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from fitgym.messages.observation import CAPTURED, Observed
 from fitgym.subject.subject import Class, Operation, Subject
 from fitgym.suite.assertions import candidates
+from fitgym.suite.observers import Observe, named_class
 from fitgym.testcase.expression import Expression, Literal, Name, Ref
 from fitgym.testcase.statement import Statement, StatementTable, TestCase
 
@@ -18,9 +19,6 @@ __all__ = ["shows_effect", "with_inspections"]
 MOST = 8  # calls tried for each test case
 _LOOKUPS = ("__contains__", "__getitem__")
 _GETTERS = ("get", "is", "has", "to", "as", "count", "find", "peek", "current", "contains")
-
-Observe = Callable[[Sequence[TestCase]], list[Observed]]
-"""Runs test cases and returns their observations."""
 
 
 def with_inspections(
@@ -110,9 +108,7 @@ def _class_of(position: int, statements: Sequence[Statement], seen: Observed, su
         for fact in seen.observations
         if (fact.position, fact.path, fact.kind) == (position, "", "isinstance") and isinstance(fact.expression, Name)
     ]
-    return next(
-        (one for name in names for one in subject.classes.values() if (one.module, one.qualname) == tuple(name)), None
-    )
+    return next((found for name in names if (found := named_class(name, subject)) is not None), None)
 
 
 def _inspectors(described: Class, subject: Subject) -> Iterator[Operation]:

@@ -10,12 +10,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from fitgym.messages.observation import Observation, ObservationKind, Observed
-from fitgym.subject.subject import Operation, Subject
+from fitgym.subject.subject import Class, Operation, Subject
 from fitgym.suite.assertions import candidates
 from fitgym.testcase.expression import Collection, Lambda, Literal, Name, Ref
 from fitgym.testcase.statement import Statement, StatementTable, TestCase
 
-__all__ = ["Observe", "enriched", "unknown"]
+__all__ = ["Observe", "enriched", "named_class", "unknown"]
 
 MOST = 4  # observers of one object besides the one of its text
 _TEXTS = ("__str__", "__repr__")  # `str` calls the first one that the class defines
@@ -81,12 +81,17 @@ def unknown(statements: Sequence[Statement], seen: Observed, subject: Subject) -
     return [last, *(position for position in dict.fromkeys(statements[last].refs) if position != last)]
 
 
+def named_class(name: Name, subject: Subject) -> Class | None:
+    """Return the class of the subject that a test imports by this name, None if there is none."""
+    return next((c for c in subject.classes.values() if (c.module, c.qualname) == (name.module, name.qualname)), None)
+
+
 def _observers(position: int, seen: Observed, subject: Subject) -> list[Operation]:
     """Return the observers of an object if its class is the only known fact, else none."""
     facts = [fact for fact in seen.observations if fact.position == position]
     if len(facts) != 1 or facts[0].kind != "isinstance" or not isinstance(name := facts[0].expression, Name):
         return []
-    found = next((c for c in subject.classes.values() if (c.module, c.qualname) == (name.module, name.qualname)), None)
+    found = named_class(name, subject)
     if found is None:
         return []
     owned = [one for one in subject.operations if one.owner in found.bases]
