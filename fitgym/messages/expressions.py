@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from fitgym.determinism.fleeting import is_fleeting_number, is_fleeting_text
-from fitgym.messages.reflection import among, is_class, mro, name_of, static
+from fitgym.messages.reflection import among, constant, is_class, mro, name_of, static
 from fitgym.testcase.expression import Collection, CollectionKind, Expression, Literal, Name
 
 __all__ = [
@@ -134,7 +134,7 @@ def _expression(value: Any, home: str, depth: int) -> Expression | None:
         return Collection(CONTAINERS[cls], tuple(items))
     if is_class(value):
         return name_of(value, home)
-    return enum_member(value, home)
+    return enum_member(value, home) or constant(value, home)
 
 
 def _float_text(value: float) -> str:

@@ -41,7 +41,7 @@ from fitgym.messages.expressions import (
     is_flat_numbers,
 )
 from fitgym.messages.likeness import Likeness
-from fitgym.messages.reflection import among, is_class, mro, name_of, owner_of, static, stored_attributes
+from fitgym.messages.reflection import among, constant, is_class, mro, name_of, owner_of, static, stored_attributes
 from fitgym.testcase.expression import Expression, Literal, Name, Ref
 
 __all__ = [
@@ -80,12 +80,13 @@ class Observation(NamedTuple):
             sequences of these; `[:40]` and `[-40:]` are the ends of a long text.
         kind: form of the assertion, for the value v and the expected expression e:
             "equal"       `v == e`; a `Ref` in `e` is an earlier result with the same content
-            "is"          `v is e` (None, True, False, enum members, classes, functions, the result of another statement)
+            "is"          `v is e` (None, True, False, enum members, classes, functions, objects that a module keeps,
+                          the result of another statement)
             "is not"      `v is not e`; never observed, because another fact always says more
             "approx"      `v == pytest.approx(e)`: a number, or a flat list, tuple or dict of numbers
             "nan"         `math.isnan(v)`
             "text"        `str(v) == e`: values of a few types of the standard library
-            "list"        `list(v) == e`: views, ranges and deques
+            "list"        `list(v) == e`: views, ranges, deques, and the keys of a dict
             "length"      `len(v) == e`
             "isinstance"  `isinstance(v, e)`
             "truth"       `v` or `not v`, for the result of a comparison; never observed as a fact
@@ -193,7 +194,7 @@ def describe(value: object, position: int, *, home: str = "") -> list[Observatio
 def _content(value: object, home: str) -> list[tuple[object, ...]]:
     """Return the known content of an object in a comparable form; nothing if there may be unknown content."""
     facts = list(itertools.islice(_facts(value, 0, "", home, MAX_DEPTH), MAX_FACTS + 1))
-    partial = any(fact.kind in ("isinstance", "length") for fact in facts)
+    partial = any(fact.kind in ("isinstance", "length", "list") for fact in facts)
     return [] if partial or len(facts) > MAX_FACTS else [(fact.path, fact.kind, fact.expression) for fact in facts]
 
 
@@ -268,14 +269,18 @@ def _atom_facts(value: Any, position: int, path: str) -> Iterator[Observation]:
 
 
 def _container_facts(value: Any, position: int, path: str, home: str, depth: int) -> Iterator[Observation]:
-    """Yield facts about an exact standard container: equal, approximately equal, by element, or its length and ends."""
+    """Yield facts about an exact standard container: equal, approximately equal, or the keys or length and elements."""
     expected = expression_of(value, home, MAX_DEPTH)
     if expected is not None and not has_float(expected):
         yield Observation(position, path, "equal", expected)
     elif expected is not None and is_flat_numbers(expected):
         yield Observation(position, path, "approx", expected)
     else:
-        yield Observation(position, path, "length", Literal(str(len(value))))
+        keys = expression_of(list(value), home, 2) if among(type(value), DICTS) else None
+        if keys is not None and not has_float(keys):
+            yield Observation(position, path, "list", keys)
+        else:
+            yield Observation(position, path, "length", Literal(str(len(value))))
         if depth > 0:
             for step, item in _elements(value) if len(value) <= MAX_ITEMS else _ends(value):
                 yield from _facts(item, position, path + step, home, depth - 1)
@@ -301,6 +306,10 @@ def _ends(container: Any) -> Iterator[tuple[str, object]]:
 def _object_facts(value: Any, position: int, path: str, home: str, depth: int) -> Iterator[Observation]:
     """Yield facts about the public attributes that an object stores. Its class only if there are none."""
     silent = True
+    kept = constant(value, home)
+    if kept is not None:
+        silent = False
+        yield Observation(position, path, "is", kept)
     reported = _REPORTS.get(_known_name(type(value), _REPORTS) or _NOTHING)
     if reported is not None:
         for name in reported:

@@ -13,7 +13,7 @@ from typing import Any, TypeGuard
 
 from fitgym.testcase.expression import Name
 
-__all__ = ["among", "is_class", "mro", "name_of", "owner_of", "static", "stored_attributes"]
+__all__ = ["among", "constant", "is_class", "mro", "name_of", "owner_of", "static", "stored_attributes"]
 
 
 def name_of(thing: object, home: str = "") -> Name | None:
@@ -46,6 +46,22 @@ def name_of(thing: object, home: str = "") -> Name | None:
     for candidate in candidates:
         if _resolve(candidate, qualname) is thing:
             return Name(candidate, qualname)
+    return None
+
+
+def constant(value: object, home: str = "") -> Name | None:
+    """Return the public name of an object that a module keeps (a token type, a sentinel, a registry), None without one.
+
+    The module under test is searched first, then the module of the object's class.
+    """
+    module = type.__getattribute__(type(value), "__dict__").get("__module__", "builtins")
+    for candidate in (home, module):
+        loaded = sys.modules.get(candidate) if type(candidate) is str else None
+        if not among(types.ModuleType, mro(type(loaded))):
+            continue
+        for name, kept in list(types.ModuleType.__getattribute__(loaded, "__dict__").items()):
+            if kept is value and type(name) is str and _is_public(name):
+                return Name(candidate, name)
     return None
 
 

@@ -199,7 +199,7 @@ def candidates(
         if position in statements[-1].refs and (before or raised):
             unchanged += [fact for fact in telling if fact in before]
             telling = [fact for fact in telling if fact not in before and before]
-        strong += telling[:share]
+        strong += sorted(telling[:share], key=lambda fact: fact.kind == "length")  # what is in it says more
         rest = [fact for fact in facts if fact not in telling and fact not in unchanged]
         classes += [fact for fact in rest if fact.kind == "isinstance" and position == len(statements) - 1]
         weak += [fact for fact in rest if fact not in classes]

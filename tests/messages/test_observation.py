@@ -116,6 +116,9 @@ class Outer:
     class Inner(Exception):
         pass
 
+KEPT = Made()
+_HIDDEN = Made()
+
 def local_class():
     class Local(KeyError):
         pass
@@ -179,7 +182,10 @@ def text(expression: Any) -> str:
         ({"a": 0.5}, [("", "approx", "dict('a', 0.5)")]),
         ([math.inf], [("", "equal", 'list(float("inf"))')]),
         ([True, 0.5], [("", "length", "2"), ("[0]", "is", "True"), ("[1]", "approx", "0.5")]),
-        ({"k": math.nan}, [("", "length", "1"), ("['k']", "nan", 'float("nan")')]),
+        ({"k": math.nan}, [("", "list", "list('k')"), ("['k']", "nan", 'float("nan")')]),
+        ({"k": print, None: []}, [("", "list", "list('k', None)"), ("['k']", "is", "builtins:print")]),
+        ({0.5: print}, [("", "length", "1")]),
+        (NotImplemented, [("", "is", "builtins:NotImplemented")]),
         ([[0.5], 1], [("", "length", "2"), ("[0]", "approx", "list(0.5)"), ("[1]", "equal", "1")]),
         ({0.5}, [("", "length", "1")]),
         ([[[[1]]]], [("", "length", "1"), ("[0]", "equal", "list(list(list(1)))")]),
@@ -290,6 +296,12 @@ def test_objects_in_objects_are_read_one_level_deep() -> None:
     assert facts(types.SimpleNamespace(middle=middle, top=0)) == [(".top", "equal", "0")]
 
 
+def test_an_object_that_a_module_keeps_is_told_by_its_name(subject: types.ModuleType) -> None:
+    assert facts(subject.KEPT) == [("", "is", f"{HOME}:KEPT"), (".size", "equal", "2")]
+    assert facts((subject.KEPT, 3)) == [("", "equal", f"tuple({HOME}:KEPT, 3)")]
+    assert facts([subject._HIDDEN]) == [("", "length", "1"), ("[0].size", "equal", "2")]
+
+
 def test_a_value_gives_at_most_twelve_facts() -> None:
     assert len(facts(types.SimpleNamespace(**{f"a{i}": i for i in range(40)}))) == 12
 
@@ -368,6 +380,8 @@ def holds(fact: Observation, seen: Any) -> bool:
         return math.isnan(seen)
     if fact.kind == "length":
         return len(seen) == expected
+    if fact.kind == "list":
+        return bool(list(seen) == expected)
     if fact.kind == "approx":
         return bool(seen == pytest.approx(expected))
     return bool(seen is expected) if fact.kind == "is" else bool(seen == expected and type(seen) is type(expected))

@@ -104,6 +104,13 @@ def test_the_class_of_a_result_is_checked_only_if_nothing_else_is_known() -> Non
     assert assertions([NEW_SHELF], [kind, length], SUBJECT) == (length,)
 
 
+def test_what_is_in_a_result_is_preferred_to_its_length() -> None:
+    length, item = Observation(0, "", "length", Literal("2")), Observation(0, "[1]", "equal", Literal("'a long word'"))
+    assert assertions([NEW_SHELF], [length, item], SUBJECT, limit=1) == (item,)
+    assert assertions([NEW_SHELF], [length, item], SUBJECT, kills={length: {1}, item: {1}}) == (item,)
+    assert assertions([NEW_SHELF], [length, item], SUBJECT, kills={length: {1, 2}, item: {1}}) == (length,)
+
+
 def test_a_result_that_is_known_by_its_text_alone_is_no_text() -> None:
     fetched = Statement(FETCH, args=(text("Dune"),))
     kind, words = (
