@@ -23,6 +23,7 @@ from fitgym.subject.subject import Reference
 from fitgym.suite.assertions import weakened
 from fitgym.suite.deadline import Deadline
 from fitgym.suite.finished_test import FinishedTest
+from fitgym.suite.runs.blame import failures, first_failures, suspects, without_victims
 from fitgym.suite.runs.measure import Arc, Measured, arcs_by_test, read_coverage
 from fitgym.suite.runs.rerun import POLL_S, STILL_S, Rerun, Verdict
 
@@ -32,14 +33,12 @@ RUNS = 5
 JOBS = 2
 WEAKENINGS = 3  # rounds in which failed assertions are dropped; later rounds drop whole tests
 SUSPICIONS = 2  # rounds in which tests that pass are removed because others fail after them
-VICTIMS = 3  # fewest of these others
 HALVINGS = 3  # splits of a file that cannot be imported: 2 + 4 + 8 = 14 runs at most
 MARGIN = 1.25  # factor by which a run may exceed its expected duration
 LEISURE = 2 * MARGIN  # slack for one run and one retry
 
 _VARYING_COVERAGE = Verdict(False, (), "covers something else from run to run")
 _INVALID = "its text is not valid Python"
-_BREAKS_OTHERS = Verdict(False, (), "other tests fail after it")
 _NOT_CHECKED = Verdict(False, (), "no time was left to see it pass")
 
 Render = Callable[[Sequence[FinishedTest]], str]
@@ -189,18 +188,18 @@ def stabilize(
                 halvings = 0 if unusable[0].timed_out else HALVINGS
                 work.drop_unusable(unusable[0].unusable, render, reference, limit, halvings, deadline)
             else:
-                failures = _failures(reruns)
-                blamed = _without_victims(failures, reruns, work.tests)
+                failed_tests = failures(reruns)
+                blamed = without_victims(failed_tests, reruns, work.tests)
                 if len(blamed) == len(work.tests) and failed < WEAKENINGS:
-                    blamed = _first_failures(failures, reruns)
+                    blamed = first_failures(failed_tests, reruns)
                 if failed < SUSPICIONS:
-                    blamed = _suspects(reruns, 1 if not failed else len(work.tests)) or blamed
+                    blamed = suspects(reruns, 1 if not failed else len(work.tests)) or blamed
                 if hurried:
                     unseen = _not_finished(reruns, work.tests)
                     seen = len(work.tests) - len(unseen)
                     # Many failures may have few causes. If blaming few tests saves many others, remove only those few.
-                    most = seen - len(failures) < (seen - len(blamed)) / 2
-                    blamed = (blamed if most else failures) | unseen
+                    most = seen - len(failed_tests) < (seen - len(blamed)) / 2
+                    blamed = (blamed if most else failed_tests) | unseen
                 work.take_out(blamed, may_weaken=failed < WEAKENINGS and not hurried)
             failed += 1
         finally:
@@ -400,78 +399,9 @@ def _with_varying_coverage(ways: Sequence[dict[str, frozenset[Arc]]]) -> list[st
     return [name for name in names if any(way.get(name, frozenset()) & unsteady for way in ways)]
 
 
-def _failures(reruns: Sequence[Rerun]) -> dict[str, Verdict]:
-    """Return the failed tests with their verdicts; failed assertions of several runs are combined."""
-    found: dict[str, Verdict] = {}
-    for rerun in reruns:
-        for name, verdict in rerun.verdicts.items():
-            if verdict.passed:
-                continue
-            known = found.get(name)
-            if known is None:
-                found[name] = verdict
-            elif known.assertions and verdict.assertions:
-                found[name] = Verdict(False, tuple(sorted({*known.assertions, *verdict.assertions})), known.error)
-            else:
-                found[name] = verdict if not verdict.assertions else known
-    return found
-
-
 def _not_finished(reruns: Sequence[Rerun], tests: Sequence[FinishedTest]) -> dict[str, Verdict]:
     """Return the tests that did not finish in any run."""
     return {test.name: _NOT_CHECKED for test in tests if all(test.name not in rerun.verdicts for rerun in reruns)}
-
-
-def _without_victims(
-    failures: dict[str, Verdict], reruns: Sequence[Rerun], tests: Sequence[FinishedTest]
-) -> dict[str, Verdict]:
-    """Return the failures without tests that may pass once others are removed.
-
-    If two tests conflict (both register the same name), the second one fails in either order, and removing both would
-    be one too many. Therefore tests that failed only in some runs are kept as long as others failed in all runs. If
-    none did, the failures of the run that loses the fewest statements are removed.
-    """
-    hard = {name for name, verdict in failures.items() if not verdict.assertions}
-    failed = [{name for name in hard if name in rerun.verdicts and not rerun.verdicts[name].passed} for rerun in reruns]
-    blamed = set.intersection(*failed) if failed else set()
-    if not blamed:
-        size = {test.name: len(test.statements) for test in tests}
-        blamed = min((one for one in failed if one), key=lambda one: sum(size.get(n, 0) for n in one), default=hard)
-    return {name: verdict for name, verdict in failures.items() if name not in hard or name in blamed}
-
-
-def _suspects(reruns: Sequence[Rerun], most: int) -> dict[str, Verdict]:
-    """Return tests that pass and may break others: in some run, several fail after them that pass in another run.
-
-    A test that changes a class or a module for all later ones fails in no order. The last ones that passed before the
-    others failed are suspected: at most `most`, and fewer than there are others.
-    """
-    found: dict[str, Verdict] = {}
-    broken = {name for rerun in reruns for name, verdict in rerun.verdicts.items() if not verdict.passed}
-    for rerun in reruns:
-        victims = [
-            name
-            for name, verdict in rerun.verdicts.items()
-            if not verdict.passed
-            and not verdict.assertions
-            and any(other.verdicts.get(name, _MISSING).passed for other in reruns)
-        ]
-        if len(victims) < VICTIMS:
-            continue
-        order = list(rerun.verdicts)
-        before = [name for name in order[: order.index(victims[0])] if name not in broken]
-        if most == 1 or len(before) < len(victims):
-            found |= dict.fromkeys(before[-most:], _BREAKS_OTHERS)
-    return found
-
-
-def _first_failures(failures: dict[str, Verdict], reruns: Sequence[Rerun]) -> dict[str, Verdict]:
-    """Return the first failure of each run, which no other failed test can have caused.
-
-    Used when all tests fail: two tests that break all later ones make every test fail, one in each order.
-    """
-    failed = [[name for name, verdict in rerun.verdicts.items() if not verdict.passed] for rerun in reruns]
-    return {name: failures[name] for names in failed for name in names[:1]}
 
 
 _MISSING = Verdict(False, (), "it was not run")
