@@ -283,6 +283,12 @@ def argument(value: object) -> Literal:
     return Literal(repr(value))
 
 
+def built(value: object) -> Expression:
+    if not isinstance(value, dict):
+        return argument(value)
+    return Collection("dict", tuple(argument(part) for pair in value.items() for part in pair))
+
+
 def made_plain(statement: Statement, *conditions: Callable[[Statement], bool]) -> list[list[Statement]]:
     table = StatementTable()
     world = Arguments(table, conditions)
@@ -340,6 +346,21 @@ def test_a_dictionary_loses_keys_with_their_values() -> None:
     before = Statement(1, -1, (Collection("dict", items),))
     after = made_plain(before, lambda s: argument("b") in s.args[0].items)  # type: ignore[union-attr]
     assert after == [[Statement(1, -1, (Collection("dict", (argument("b"), argument(3))),))]]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ((3, {"a": 3}), (3, {})),
+        (({"a": 3}, {"b": 3}), ({"a": 3}, {})),  # the first argument is data, the others are options
+        ((3, {}), (3, {})),
+    ],
+)
+def test_a_dictionary_of_options_loses_all_that_does_not_matter(
+    before: tuple[object, ...], after: tuple[object, ...]
+) -> None:
+    ((statement,),) = made_plain(Statement(1, -1, tuple(map(built, before))), lambda one: len(one.args) == 2)
+    assert statement.args == tuple(map(built, after))
 
 
 def test_an_argument_that_is_an_earlier_result_stays_and_parts_of_others_go() -> None:
