@@ -221,6 +221,26 @@ def test_a_test_that_leaves_a_file_is_given_a_folder_of_its_own(tmp_path: Path) 
     assert [test.name for test in stability.tests if test.writes] == ["test_maker", "test_again"]
 
 
+def test_a_test_that_looks_at_the_files_of_a_project_is_given_an_empty_folder(tmp_path: Path) -> None:
+    suite = Suite(
+        tmp_path,
+        asks="assert not os.path.exists('pyproject.toml')\nassert flaky.shout('a') == 'A'",
+        opens="try:\n    open(file='setup.cfg').close()\nexcept OSError:\n    pass\nassert 1",
+        lists="assert len(os.listdir()) < 9",
+        removes="for name in os.listdir():\n    if name.endswith('.gz'):\n        os.remove(name)\nassert 1",
+        ignores="assert not os.path.exists('other') and os.path.exists('.')\nassert flaky.shout('b') == 'B'",
+    )
+    stability = suite.stabilize()
+    assert left(stability) == {
+        "test_asks": [0, 1],
+        "test_opens": [0],
+        "test_lists": [0],
+        "test_removes": [0],
+        "test_ignores": [0, 1],
+    }
+    assert [test.name for test in stability.tests if not test.writes] == ["test_ignores"]
+
+
 def test_a_file_that_cannot_be_imported_loses_the_guilty_part(tmp_path: Path) -> None:
     suite = Suite(tmp_path, a="flaky.shout('a')", b="flaky.shout('b')", c="flaky.shout('c')", d="flaky.shout('d')")
     plain = suite.render

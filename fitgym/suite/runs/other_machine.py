@@ -2,20 +2,24 @@
 
 Half of the runs that a suite must pass use it: another time zone, language, user, width of the terminal and command
 line, and shared folders with other entries. A test that depends on one of these fails or takes another path there, and
-is not exported.
+is not exported. The current folder contains a project; a test that looks at its files is found out and gets an empty
+folder.
 """
 
 from __future__ import annotations
 
+import builtins
+import io
 import os
 import sys
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from fitgym.sandbox.overlay import Entries
 
-__all__ = ["ENVIRONMENT", "arrive"]
+__all__ = ["ENVIRONMENT", "arrive", "furnish"]
 
 ENVIRONMENT: Mapping[str, str] = MappingProxyType(
     {
@@ -30,14 +34,59 @@ SHARED = ("/", "/etc", "/home", "/opt", "/root", "/tmp", "/usr", "/var", "/var/t
 """Folders whose content a test must not depend on."""
 
 
-def arrive() -> None:
+PROJECT: Mapping[str, str] = MappingProxyType(
+    {
+        ".env": "OTHER=1\n",
+        ".git/HEAD": "ref: refs/heads/main\n",
+        ".gitignore": "dist/\n",
+        "LICENSE": "Licence of another project\n",
+        "Makefile": "all:\n",
+        "README.md": "# Another project\n",
+        "dist/other-1.0.tar.gz": "",
+        "docs/index.md": "# Another project\n",
+        "other-1.0.tar.gz": "",
+        "pyproject.toml": '[project]\nname = "other"\nversion = "1.0"\nreadme = "README.md"\n\n[tool.other]\nkey = 1\n',
+        "requirements.txt": "pytest\n",
+        "setup.cfg": "[metadata]\nname = other\nversion = 1.0\n",
+        "src/other/__init__.py": "",
+        "tests/test_other.py": "",
+    }
+)
+"""Files of the current folder on the simulated machine: users run their tests in the folder of a project."""
+
+
+def furnish(folder: Path) -> None:
+    """Write the files of a project to a folder."""
+    for name, text in PROJECT.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+def arrive(looked: Callable[[], None] = lambda: None) -> None:
     """Make this process appear to run on another machine, irreversibly.
 
     Its command line and the listings of shared folders change.
+
+    Args:
+        looked: called when code asks for a file of the project in the current folder, or lists that folder.
     """
     del sys.argv[1:]
-    os.listdir = _half_of(os.listdir, lambda names: names)
-    os.scandir = _half_of(os.scandir, Entries)
+    place = os.getcwd()
+    known = frozenset(os.path.join(place, part) for name in PROJECT for part in (name, name.partition("/")[0]))
+
+    def watched(old: Callable[..., Any], paths: frozenset[str]) -> Callable[..., Any]:
+        def call(*args: Any, **kwargs: Any) -> Any:
+            path = args[0] if args else kwargs.get("file", kwargs.get("path", "."))
+            if isinstance(path, str | bytes | os.PathLike) and os.path.abspath(os.fsdecode(path)) in paths:
+                looked()
+            return old(*args, **kwargs)
+
+        return call
+
+    os.stat, os.open = watched(os.stat, known), watched(os.open, known)
+    builtins.open = io.open = watched(io.open, known)
+    os.listdir = watched(_half_of(os.listdir, lambda names: names), frozenset({place}))
+    os.scandir = watched(_half_of(os.scandir, Entries), frozenset({place}))
 
 
 def _half_of(old: Callable[..., Any], made: Callable[[list[Any]], Any]) -> Callable[..., Any]:

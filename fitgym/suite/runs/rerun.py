@@ -22,7 +22,7 @@ from fitgym.sandbox.environment import MARKER, marked
 from fitgym.sandbox.folder import Folder
 from fitgym.subject.subject import Reference
 from fitgym.suite.messages import NOT_ENDED
-from fitgym.suite.runs.other_machine import ENVIRONMENT
+from fitgym.suite.runs.other_machine import ENVIRONMENT, furnish
 from fitgym.suite.text.cleanup import note
 from fitgym.suite.text.place import import_root
 
@@ -56,7 +56,7 @@ class Verdict:
         passed: whether it passed.
         assertions: indexes of its assertions that do not hold; empty if it failed in another way.
         error: the class of the exception, or a description of what else went wrong.
-        wrote: the test left or changed something in the current folder.
+        wrote: the test left or changed something in the current folder, or looked at a file of the project in it.
         seconds: duration; ignored when verdicts are compared.
     """
 
@@ -122,6 +122,8 @@ class Rerun:
         self._folder = Path(self._private.path)
         try:
             self._place.mkdir()
+            if self.elsewhere:
+                furnish(self._place)
             (self._place / FILE_NAME).write_text(self.text, encoding="utf-8")
             # An empty configuration keeps pytest from using one of a parent folder.
             (self._place / "pytest.ini").touch()
@@ -160,7 +162,7 @@ class Rerun:
 
     @property
     def _place(self) -> Path:
-        """The current folder of the interpreter; it contains only the file, so that new files can be detected."""
+        """The current folder of the interpreter; it contains the file, and elsewhere those of a project."""
         return self._folder / "suite"
 
     def wait(self) -> Rerun:

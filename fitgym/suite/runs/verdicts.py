@@ -41,11 +41,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if path := config.getoption("--verdicts"):
-        config.pluginmanager.register(Verdicts(Path(path), config.getoption("--still")), "fitgym-verdicts")
+    verdicts = Verdicts(Path(config.getoption("--verdicts")), config.getoption("--still"))
+    if config.getoption("--verdicts"):
+        config.pluginmanager.register(verdicts, "fitgym-verdicts")
     sys.argv[1:] = ["tests"]  # what users write, in place of our own options
     if config.getoption("--elsewhere"):
-        arrive()
+        arrive(verdicts.looked)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -70,8 +71,8 @@ class Verdicts:
     """Writes events, one JSON object per line: `{"test": name, "event": ...}`.
 
     Events: "start"; "end" with `passed`, `assertions` (indexes of those that do not hold), `error` and `seconds`;
-        "wrote" after a test that left or changed something in the current folder; "unusable" if the file cannot be
-        imported.
+        "wrote" after a test that left or changed something in the current folder, or looked at a file of the project
+        in it; "unusable" if the file cannot be imported.
     """
 
     def __init__(self, path: Path, still_s: float = 0.0) -> None:
@@ -80,6 +81,11 @@ class Verdicts:
         self._folder = Path.cwd()
         self._threads = threading.enumerate()
         self._seconds = 0.0  # of the last test
+        self._looked = False  # the test looked at a file of the project
+
+    def looked(self) -> None:
+        """Note that the running test looks at a file of the project in the current folder."""
+        self._looked = True
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Write that the file cannot be imported."""
@@ -96,6 +102,7 @@ class Verdicts:
         before = _entries(self._folder)
         # Libraries that stop the time replace the other clocks in every module, so pytest's duration may be years.
         began = time.clock_gettime(time.CLOCK_MONOTONIC)
+        self._looked = False
         known = signal.signal(signal.SIGALRM, _interrupt)
         signal.setitimer(signal.ITIMER_REAL, self._still_s, _AGAIN_S)
         try:
@@ -104,7 +111,7 @@ class Verdicts:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, known)
             self._seconds = time.clock_gettime(time.CLOCK_MONOTONIC) - began
-            if _entries(self._folder) != before:
+            if self._looked or _entries(self._folder) != before:
                 self._write(event="wrote", test=item.name)
 
     @pytest.hookimpl(wrapper=True)
