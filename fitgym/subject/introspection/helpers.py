@@ -252,7 +252,7 @@ class Helpers:
                 if built and found is not None:
                     self._helper("class_method", module, f"{qualname}.{member}", name, found, returns, depth)
         if depth <= 1 and str(cls.__module__).partition(".")[0] == self._package:
-            self._changing_methods(cls, module, qualname, name, depth)
+            self._changing_methods(cls, depth)
 
     def _is_hard_to_build(self, cls: type, name: str) -> bool:
         """The class is of the package, and its constructor is unknown or needs more than constants."""
@@ -288,22 +288,28 @@ class Helpers:
             if owner is not None:
                 self._catalogue.wanted.append((Hint("class", key), depth + 1))
 
-    def _changing_methods(self, cls: type, module: str, qualname: str, name: str, depth: int) -> None:
+    def _changing_methods(self, cls: type, depth: int) -> None:
         """Add public methods of a class of the package whose objects are arguments.
 
-        They bring the objects into states that no constructor creates.
+        They bring the objects into states that no constructor creates. An inherited method is added once for all
+        subclasses.
         """
-        methods = [
-            (member, raw)
-            for base in cls.__mro__
+        methods = {
+            member: (base, raw)
+            for base in reversed(cls.__mro__)
             if str(base.__module__).partition(".")[0] == self._package
-            for member, raw in vars(base).items()
+            for member, raw in reversed(list(vars(base).items()))
             if isinstance(raw, types.FunctionType) and not member.startswith("_")
-        ]
-        for member, raw in list(dict(reversed(methods)).items())[:_MOST_METHODS]:
-            found = self._parameters.foreign(raw, module, f"{qualname}.{member}", cls, bound=True)
+        }
+        for member, (base, raw) in list(methods.items())[:_MOST_METHODS]:
+            owner = self._catalogue.register(base)
+            if (owner, member) in self._catalogue.done:
+                continue
+            self._catalogue.done.add((owner, member))
+            module, qualname = self._catalogue.home(base)
+            found = self._parameters.foreign(raw, module, f"{qualname}.{member}", base, bound=True)
             if found is not None:
-                self._helper("method", module, f"{qualname}.{member}", name, found, ANY, depth + 1)
+                self._helper("method", module, f"{qualname}.{member}", owner, found, ANY, depth + 1)
 
     def _helper(
         self,
