@@ -30,6 +30,7 @@ from fitgym.subject.introspection.callables import (
 from fitgym.subject.introspection.codes import Found
 from fitgym.subject.introspection.elsewhere import Elsewhere
 from fitgym.subject.introspection.forwarding import Forwarded, forwarded
+from fitgym.subject.introspection.free_keywords import FreeKeywords
 from fitgym.subject.introspection.hooks import hooks
 from fitgym.subject.introspection.names import Known, Namespace, Nodes, plain
 from fitgym.subject.introspection.recipes import command_line
@@ -82,6 +83,7 @@ class Parameters:
         far = far_attributes(module, nodes, near)
         self._elsewhere = Elsewhere({**near, **far})
         self._named = namesakes((*near, *far))
+        self._free = FreeKeywords()
         self._receivers: dict[str, Sequence[Parameter]] = {}
         self.command_lines = accepted(tree)
         self._usage = Usage(ast.Module([], []))  # answers while the next one is built, which asks for receivers
@@ -152,6 +154,8 @@ class Parameters:
                 parameters += [*listed, *self._received(one for one in passed_on if one.entry.name not in taken)]
             required = entry.default is entry.empty and not entry.kind.name.startswith("VAR_")
             double = doubles.get(entry.name) if self._is_elsewhere(hint) else None
+            if double is not None:
+                self._free.see(hint, double)
             parameters.append(
                 Parameter(entry.name, kind_of(entry), hint, required, declared, entry.name in looked_at, double)
             )
@@ -215,7 +219,11 @@ class Parameters:
             if entry.kind not in (entry.VAR_POSITIONAL, entry.VAR_KEYWORD):
                 hint, declared = sources.hint(entry)
                 found.append(Parameter(entry.name, kind_of(entry), hint, entry.default is entry.empty, declared))
-        return (*found, *self._received(self._forwarded(target, owner, entries)))
+        found += self._received(self._forwarded(target, owner, entries))
+        for entry in entries:
+            if entry.kind is entry.VAR_KEYWORD and isinstance(target, type):
+                found += self._free.of(target, entry.name, {one.name for one in found})
+        return tuple(found)
 
     def _command_line(self, skipped: int, known: Hint) -> Hint:
         """Return the hint for a command line of which a parser gets all but the first words."""
