@@ -14,6 +14,7 @@ from fitgym.errors import OutOfBudget
 from fitgym.subject.subject import Operation, Parameter
 from fitgym.subject.types.hints import ANY, NONE, Hint
 from fitgym.suite.reduction.dependencies import connected, needed, without, without_orphans
+from fitgym.suite.reduction.makers import Means
 from fitgym.suite.reduction.minimize import Kills, minimize
 from fitgym.suite.reduction.reduction import Seen
 from fitgym.suite.reduction.simplification import Change, bare, changed, plainer
@@ -404,6 +405,28 @@ def test_the_plainest_object_of_a_class_takes_the_place_of_others() -> None:
     world.conditions = [lambda s: s.operation == 2, lambda s: s.operation == 3]
     kept = minimize([table.testcase(test) for test in tests], world.covered, table, operations=operations)
     assert table.statements(kept[0]) == [new, call(2, receiver=0)]
+
+
+@pytest.mark.parametrize(
+    ("given", "replaced"),
+    [
+        ({"label": "a", "weight": 3}, [Statement(1, kwargs=(("label", argument("a")),))]),
+        ({"weight": 3}, []),  # the constructor needs a label
+    ],
+)
+def test_a_stand_in_gives_way_to_an_object_of_the_declared_class(
+    given: dict[str, object], replaced: list[Statement]
+) -> None:
+    box = Parameter("box", "positional_or_keyword", Hint("class", "shop.Box"), declared=True)
+    operations = (
+        Operation(0, "constructor", "types", "SimpleNamespace", "types.SimpleNamespace", (), ANY),
+        Operation(1, "constructor", "shop", "Box", "shop.Box", (Parameter("label", "keyword_only", ANY),), ANY),
+        Operation(2, "function", "shop", "open_box", "", (box,), ANY),
+    )
+    stand_in = Statement(0, kwargs=tuple((name, argument(value)) for name, value in given.items()))
+    use = Statement(2, args=(Ref(0),))
+    assert Means(StatementTable(), operations).real(stand_in, 0, [use]) == replaced
+    assert Means(StatementTable(), operations).real(use, 0, [use]) == []
 
 
 def test_what_has_a_private_name_gives_way_to_what_has_none() -> None:

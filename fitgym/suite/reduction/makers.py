@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from fitgym.subject.subject import Operation
-from fitgym.suite.reduction.simplification import weight
+from fitgym.subject.types.hints import NAMESPACES, choices
+from fitgym.suite.reduction.simplification import arguments, parameter_at, weight
+from fitgym.testcase.expression import Ref
 from fitgym.testcase.statement import Statement, StatementTable
 
 __all__ = ["Means", "makers_of"]
@@ -39,6 +41,33 @@ class Means(NamedTuple):
             classes = (*classes, "")
         found = dict.fromkeys(maker for name in classes for maker in self.makers.get(name, ()))
         return [one for one in found if statement.refs or self.costs(one) < self.costs(statement)]
+
+    def real(self, statement: Statement, position: int, later: Iterable[Statement]) -> list[Statement]:
+        """Return constructors that can replace a stand-in: of the classes that later statements declare for it.
+
+        A stand-in is a plain holder of attributes; of its attributes those are kept that the constructor accepts.
+        """
+        operation = self.of(statement)
+        if operation is None or operation.kind != "constructor" or operation.owner not in NAMESPACES:
+            return []
+        declared = [
+            choice.name
+            for one in later
+            for place, value in arguments(one)
+            if value == Ref(position) and (parameter := parameter_at(self.of(one), place)) and parameter.declared
+            for choice in choices(parameter.hint)
+            if choice.kind == "class" and choice.name not in NAMESPACES
+        ]
+        found = []
+        for one in self.operations:
+            if one.kind == "constructor" and one.owner in declared:
+                known = {parameter.name for parameter in one.parameters}
+                given = tuple((name, value) for name, value in statement.kwargs if name in known)
+                if {parameter.name for parameter in one.parameters if parameter.required} <= {
+                    name for name, _ in given
+                }:
+                    found.append(Statement(one.id, kwargs=given))
+        return found
 
     def costs(self, statement: Statement) -> int:
         """Return the reading effort of a statement: the weight of its arguments, and `PRIVATE` for a private name."""

@@ -104,11 +104,13 @@ class Reduction:
 
         First, unused iterators are drained, so that their elements can be checked, and earlier results are replaced by
         literals, so that the statements that made them can be deleted. All optional arguments are left out at once if
-        that is possible; one by one takes many more steps.
+        that is possible; one by one takes many more steps. Stand-ins give way to objects of the declared class.
         """
         yield from self._first(self._drained(seen.iterators))
         yield from self._improved(self._with_literals(seen.written))
         yield from self._first(self._bare())
+        while (yield from self._first(self._real())):
+            pass
         while True:
             before = self.best
             yield from self._deleted()
@@ -210,6 +212,15 @@ class Reduction:
             for maker in self.means.instead(statement, asked):
                 found.append(self._table.testcase([*statements[:position], maker, *later]))
         return found
+
+    def _real(self) -> list[TestCase]:
+        """Return test cases with one stand-in replaced by an object of the class that later statements declare."""
+        statements = self._table.statements(self.best)
+        return [
+            self._table.testcase([*statements[:position], maker, *statements[position + 1 :]])
+            for position, statement in enumerate(statements)
+            for maker in self.means.real(statement, position, statements[position + 1 :])
+        ]
 
     def _instead(self, position: int, earlier: int) -> TestCase:
         """Return the best test case without the statement at `position`; the result at `earlier` takes its place."""

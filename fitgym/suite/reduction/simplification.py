@@ -28,7 +28,7 @@ from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, 
 from fitgym.testcase.statement import Statement
 from fitgym.testcase.subtyping import SCALARS, simple_kind
 
-__all__ = ["Change", "arguments", "bare", "changed", "plainer", "refers", "weight"]
+__all__ = ["Change", "arguments", "bare", "changed", "parameter_at", "plainer", "refers", "weight"]
 
 MAX_SINGLE = 8  # single elements are removed only from containers up to this length; longer ones are halved
 MAX_CHUNKS = 32  # maximal number of proposals for each length of the piece to cut
@@ -103,7 +103,7 @@ def plainer(statement: Statement, operation: Operation | None = None, *, raises:
     for index, (place, value) in enumerate(given):
         # A number that an argument before this one has, too. Only those before: of two equal numbers one must change.
         same = [one for _, one in given[index + 1 :] if _is_number(one)]
-        parameter = _parameter(operation, place)
+        parameter = parameter_at(operation, place)
         cost, cheaper = _cheaper(value, _wish(parameter, place), raises)
         before = cost + _SAME * (value in same)
         if _can_go(statement, place, parameter):
@@ -139,7 +139,7 @@ def bare(statement: Statement, operation: Operation | None = None) -> Statement:
     if operation is not None and operation.stops_clock:
         return statement
     args = statement.args
-    while args and _can_go(statement.with_arguments(args, ()), len(args) - 1, _parameter(operation, len(args) - 1)):
+    while args and _can_go(statement.with_arguments(args, ()), len(args) - 1, parameter_at(operation, len(args) - 1)):
         args = args[:-1]
     needed = {one.name for one in (operation.parameters if operation else ()) if one.required and not one.hook}
     kwargs = tuple((name, value) for name, value in statement.kwargs if name in needed)
@@ -150,7 +150,7 @@ def weight(statement: Statement, operation: Operation | None = None) -> int:
     """Return the total cost of the arguments of the statement."""
     total = 0
     for place, value in arguments(statement):
-        total += _cost(value, _wish(_parameter(operation, place), place)) + _around(place)
+        total += _cost(value, _wish(parameter_at(operation, place), place)) + _around(place)
     return total
 
 
@@ -172,7 +172,7 @@ def _around(place: int | str) -> int:
     return 20 + (10 * len(place) if isinstance(place, str) else 0)
 
 
-def _parameter(operation: Operation | None, place: int | str) -> Parameter | None:
+def parameter_at(operation: Operation | None, place: int | str) -> Parameter | None:
     """Return the parameter of the argument at `place`, None if unknown."""
     parameters: Sequence[Parameter] = () if operation is None else operation.parameters
     if isinstance(place, str):
