@@ -15,7 +15,7 @@ from fitgym.suite.kills import Kills
 from fitgym.testcase.expression import Name
 from fitgym.testcase.statement import TestCase
 
-__all__ = ["ACCIDENT", "IDLE", "idle"]
+__all__ = ["ACCIDENT", "IDLE", "REPEATED", "idle"]
 
 ACCIDENT = "it ends in an error that no code raises on purpose"
 """Why a test is left out that expects the failure of an operation of Python, such as the attribute of a None."""
@@ -23,7 +23,12 @@ ACCIDENT = "it ends in an error that no code raises on purpose"
 IDLE = "it checks nothing that its last statement does"
 """Why a test is left out whose assertions held before its last statement, or only state the class of an object."""
 
-_ACCIDENTS = tuple(Name("builtins", name) for name in ("AttributeError", "TypeError", "NameError", "UnboundLocalError"))
+REPEATED = "it checks only the class of a result, and another test checks more of it"
+"""Why a test is left out if another one calls the same operation."""
+
+_ACCIDENTS = tuple(
+    Name("builtins", f"{name}Error") for name in ("Attribute", "Name", "Overflow", "Recursion", "Type", "UnboundLocal")
+)
 
 
 def idle(
@@ -37,7 +42,8 @@ def idle(
     """Return the positions of idle tests, each with the reason.
 
     A test is idle if it ends in an accident, or if its last statement shows no effect and no assertion kills a mutant.
-    The class of a result is an effect, except for that of a constructor. An idle test stays if no other test takes one
+    The class of a result is an effect, except for that of a constructor, but it is checked at most once for each
+    operation, and not if another test checks more of a result. An idle test stays if no other test takes one
     of its branches; tests that return come first. If all tests are idle, all stay: a poor suite is better than none.
 
     Args:
@@ -49,6 +55,7 @@ def idle(
         kills: the mutants that the assertions of each test kill, None if they are unknown.
     """
     reasons: dict[int, str] = {}
+    checked = {_last(test) for test in tests if test is not None and test.raises is None and not _is_vague(test)}
     for at, (testcase, test) in enumerate(zip(testcases, tests, strict=True)):
         if test is None or not engine.has_trace(testcase):
             continue
@@ -57,6 +64,10 @@ def idle(
                 reasons[at] = ACCIDENT
         elif _is_idle(engine, test, agreement(observed[at]), before[at], None if kills is None else kills[at]):
             reasons[at] = IDLE
+        elif _is_vague(test) and (kills is None or not any(kills[at].values())):
+            if _last(test) in checked:
+                reasons[at] = REPEATED
+            checked.add(_last(test))
     others = [at for at, test in enumerate(tests) if test is not None and at not in reasons]
     if not others:
         return {}
@@ -67,6 +78,16 @@ def idle(
             taken |= mine
             del reasons[at]
     return reasons
+
+
+def _last(test: FinishedTest) -> int:
+    """Return the operation that a test calls last."""
+    return test.statements[-1].operation
+
+
+def _is_vague(test: FinishedTest) -> bool:
+    """Return whether a test that returns checks no more than the class of its last result."""
+    return all((fact.position, fact.kind) == (len(test.statements) - 1, "isinstance") for fact in test.assertions)
 
 
 def _is_accident(engine: Workbench, testcase: TestCase, test: FinishedTest) -> bool:

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import textwrap
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import pytest
+from shelf_subject import FETCH, FIND, SUBJECT
 
+from fitgym.messages.observation import Observation, Observed
 from fitgym.run.generation import Run, generate
-from fitgym.suite.idle import ACCIDENT, IDLE
+from fitgym.suite.finished_test import FinishedTest
+from fitgym.suite.idle import ACCIDENT, IDLE, REPEATED, idle
+from fitgym.suite.kills import Kills
+from fitgym.testcase.expression import Literal, Name
+from fitgym.testcase.statement import Statement
 
 DOUBLE = """
     def double(number: int) -> int:
@@ -122,3 +132,20 @@ def test_the_goal_of_coverage_keeps_them(tmp_path: Path) -> None:
     (tmp_path / "subject_module.py").write_text(textwrap.dedent(source) + textwrap.dedent(DOUBLE))
     run = generate(str(tmp_path / "subject_module.py"), budget="300x", seed=1, goal="coverage")
     assert "bell.ring()" in run.source
+
+
+def test_the_class_of_a_result_is_checked_once_and_not_beside_its_value() -> None:
+    """Four tests without a kill or a branch of their own, and one whose class check kills a mutant."""
+    book = Name("shelf", "Book")
+    value, kind = Observation(0, "", "equal", Literal("'Dune'")), Observation(0, "", "isinstance", book)
+    both = [(FETCH, value), (FETCH, kind), (FIND, kind), (FIND, kind), (FIND, kind)]
+    tests = [FinishedTest(f"test_{at}", (Statement(one),), (fact,)) for at, (one, fact) in enumerate(both)]
+    engine: Any = SimpleNamespace(
+        has_trace=lambda testcase: True,
+        subject=replace(SUBJECT, branches=()),
+        covers=lambda name, testcases: np.zeros((len(testcases), 0), dtype=bool),
+    )
+    kills: list[Kills] = [{}, {}, {}, {}, {kind: {7}}]
+    seen = [[Observed((fact,))] for _, fact in both]
+    found = idle(engine, [(at,) for at in range(5)], tests, seen, [Observed()] * 5, kills)
+    assert found == {1: REPEATED, 3: REPEATED}
