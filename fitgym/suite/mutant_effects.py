@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
@@ -9,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from fitgym.engine.workbench import Workbench
+from fitgym.errors import OutOfBudget
 from fitgym.messages.effect import Effect, Expectation
 from fitgym.messages.observation import Observation, Observed, agreement
 from fitgym.mutants.generation import mutants
@@ -41,26 +44,45 @@ class Mutation:
     Args:
         engine: the search; it has executed the test cases.
         allotment: the limit of work; None for no limit.
+
+    Attributes:
+        allotment: see above.
+        until: after this time on the clock `time.monotonic` no trial is run any more; kills are unknown then.
+        ends: after this time `killed` raises `OutOfBudget`.
     """
 
     def __init__(self, engine: Workbench, allotment: Allotment | None = None) -> None:
         self._engine = engine
         self.allotment = Allotment(engine) if allotment is None else allotment
+        self.until = self.ends = math.inf
         self._slow: set[int] = set()  # mutants stopped by the clock or the memory limit
         self._mutants = mutants(engine.subject.source, engine.subject.reference.class_name).made
         before = engine.killed_before
         self._killed_before = {number for number, mutant in enumerate(self._mutants) if mutant.id in before}
 
-    def killed(self, asked: Sequence[tuple[TestCase, Sequence[int] | None]]) -> list[frozenset[int]]:
+    def killed(
+        self,
+        asked: Sequence[tuple[TestCase, Sequence[int] | None]],
+        *,
+        among: Set[int] | None = None,
+        enough: int = ENOUGH,
+    ) -> list[frozenset[int]]:
         """Return the mutants that each test case kills if it asserts all its candidate facts.
 
         Each test case comes with the numbers of the mutants to try; None means all mutants that it infects, but once
-        `ENOUGH` test cases have killed a mutant, it is not tried any more. Mutants that existing tests kill are left out.
+        `enough` test cases have killed a mutant, it is not tried any more. Mutants that existing tests kill are left out.
         Test cases with given mutants are small changes of others, so one look at their results is enough.
+
+        Args:
+            asked: the test cases with their mutants.
+            among: the only mutants to try; None for all.
+            enough: see above.
 
         Raises:
             OutOfBudget: the allotment or the time ran out.
         """
+        if time.monotonic() > self.ends:
+            raise OutOfBudget
         engine = self._engine
         testcases = list(dict.fromkeys(testcase for testcase, _ in asked))
         once = all(numbers is not None for _, numbers in asked)
@@ -95,11 +117,13 @@ class Mutation:
             if infected is None or number in infected[testcase]
         )
         whole = [testcase for testcase, numbers in asked if numbers is None]
+        if among is not None:
+            infected = {one: (among if infected is None else infected[one] & among) for one in whole}
         pairs = trials({t: recorded[t] for t in whole}, self._mutants, engine.subject, infected=infected)
         times: Counter[int] = Counter()
         for start in range(0, len(whole), _TOGETHER):
             some = frozenset(whole[start : start + _TOGETHER])
-            times.update(run(pair for pair in pairs if pair[0] in some and times[pair[1]] < ENOUGH))
+            times.update(run(pair for pair in pairs if pair[0] in some and times[pair[1]] < enough))
         return [frozenset(found[testcase]) for testcase, _ in asked]
 
     def likely(self, testcases: Sequence[TestCase], most: int) -> list[list[int] | None]:
@@ -192,11 +216,12 @@ class Mutation:
     def _run(
         self, tried: Sequence[tuple[TestCase, int]], expected: Mapping[TestCase, Expectation]
     ) -> list[Effect | None]:
-        """Return the effects of trials; None for mutants that the clock or the memory limit has stopped before."""
+        """Return the effects of trials; None for mutants that a limit has stopped before, and after the end of time."""
         effects: list[Effect | None] = []
         for start in range(0, len(tried), _CHUNK):
             some = tried[start : start + _CHUNK]
-            new = [trial for trial in some if trial[1] not in self._slow]
+            in_time = time.monotonic() < self.until
+            new = [trial for trial in some if in_time and trial[1] not in self._slow]
             with self.allotment.spend():
                 found = dict(zip(new, self._engine.kill(new, expected, exhaustive=True, certain=True), strict=True))
             self._slow.update(
