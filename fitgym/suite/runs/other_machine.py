@@ -1,14 +1,15 @@
 """A simulated other machine, as far as a test can notice.
 
 Half of the runs that a suite must pass use it: another time zone, language, user, width of the terminal and command
-line, and shared folders with other entries. A test that depends on one of these fails or takes another path there, and
-is not exported. The current folder contains a project; a test that looks at its files is found out and gets an empty
-folder.
+line, later versions of packages, and shared folders with other entries. A test that depends on one of these fails or
+takes another path there, and is not exported. The current folder contains a project; a test that looks at its files is
+found out and gets an empty folder.
 """
 
 from __future__ import annotations
 
 import builtins
+import importlib.metadata
 import io
 import os
 import sys
@@ -65,12 +66,14 @@ def furnish(folder: Path) -> None:
 def arrive(looked: Callable[[], None] = lambda: None) -> None:
     """Make this process appear to run on another machine, irreversibly.
 
-    Its command line and the listings of shared folders change.
+    Its command line, the listings of shared folders and the versions of installed packages change.
 
     Args:
         looked: called when code asks for a file of the project in the current folder, or lists that folder.
     """
     del sys.argv[1:]
+    released: Any = importlib.metadata.Distribution.version
+    importlib.metadata.Distribution.version = property(lambda self: f"{released.fget(self)}.1")  # type: ignore[assignment]
     place = os.getcwd()
     known = frozenset(os.path.join(place, part) for name in PROJECT for part in (name, name.partition("/")[0]))
 
