@@ -137,12 +137,36 @@ def test_an_alias_that_contains_itself_ends():
     assert hint.kind in ("list", "any")
 
 
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        (
+            "Later[int]",
+            Hint("union", args=(Hint("callable", args=(Hint("list", args=(INT,)),)), Hint("list", args=(INT,)))),
+        ),
+        ("Later", Hint("union", args=(Hint("callable", args=(Hint("list", args=(ANY,)),)), Hint("list", args=(ANY,))))),
+        ("Pairs[str, int]", Hint("mapping", args=(STR, Hint("list", args=(INT,))))),
+        (
+            "Pairs[str, Pairs[int, str]]",
+            Hint("mapping", args=(STR, Hint("list", args=(Hint("mapping", args=(INT, Hint("list", args=(STR,)))),)))),
+        ),
+        ("typing.List[int]", Hint("list", args=(INT,))),
+    ],
+)
+def test_the_variables_of_a_generic_alias_are_replaced(text, hint):
+    key = TypeVar("key")
+    later = collections.abc.Callable[[], list[Free]] | list[Free]
+    space = {"Later": later, "Pairs": collections.abc.Mapping[key, list[Free]], "typing": typing}
+    assert from_annotation(text, space) == hint
+
+
 @pytest.mark.skipif(not hasattr(typing, "TypeAliasType"), reason="the type statement needs Python 3.12")
 def test_a_type_statement_is_followed():
     space: dict[str, Any] = {}
     exec("type Pair[T] = tuple[T, T]\ntype Number = int | float", space)
     assert from_annotation(space["Number"], {}) == Hint("union", args=(INT, FLOAT))
-    assert from_annotation(space["Pair"][int], {}).kind == "tuple"
+    assert from_annotation(space["Pair"][int], {}) == Hint("tuple", args=(INT, INT))
+    assert from_annotation("Pair[int]", space) == Hint("tuple", args=(INT, INT))
 
 
 @pytest.mark.parametrize(

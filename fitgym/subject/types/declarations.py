@@ -160,13 +160,15 @@ def _whole(hint: Hint) -> Hint:
 class _Reader:
     """Reads annotations in one namespace.
 
-    `seen` stops the recursion of aliases and type variables that contain themselves.
+    `seen` stops the recursion of aliases and type variables that contain themselves. `given` has the arguments of the
+    generic alias that is being read, by the type variable that they take the place of.
     """
 
     def __init__(self, namespace: Mapping[str, Any], owner: type | None) -> None:
         self.namespace = namespace
         self.owner = owner
         self.seen: frozenset[int] = frozenset()
+        self.given: Mapping[Any, Hint] = {}
 
     def read(self, annotation: Any) -> Hint:
         if isinstance(annotation, Hint):
@@ -195,6 +197,8 @@ class _Reader:
         if _is_typing(annotation, "TypeAliasType"):
             return self.read(annotation.__value__)
         if isinstance(annotation, typing.TypeVar):
+            if annotation in self.given:
+                return self.given[annotation]
             if annotation.__constraints__:
                 return union(self.read(constraint) for constraint in annotation.__constraints__)
             return self.read(annotation.__bound__) if annotation.__bound__ is not None else ANY
@@ -210,7 +214,8 @@ class _Reader:
         if origin is typing.Literal:
             return _literal(typing.get_args(annotation))
         if _is_typing(origin, "TypeAliasType"):
-            return self.read(origin.__value__)
+            args = [self.read(argument) for argument in typing.get_args(annotation)]
+            return self.alias(origin, dict(zip(_variables(origin), args, strict=False)))
         return self.generic(origin, [self.read(argument) for argument in typing.get_args(annotation)])
 
     def node(self, node: ast.expr) -> Hint:
@@ -240,7 +245,10 @@ class _Reader:
                     return origin
                 if getattr(origin, "__name__", "") == "Annotated" or origin is typing.Annotated:
                     parts = parts[:1]
-                return self.generic(typing.get_origin(origin) or origin, [self.node(part) for part in parts])
+                args = [self.node(part) for part in parts]
+                if variables := _variables(origin):
+                    return self.alias(origin, dict(zip(variables, args, strict=False)))
+                return self.generic(typing.get_origin(origin) or origin, args)
             case ast.Name() | ast.Attribute():
                 found = self.lookup(node)
                 return ANY if found is _UNKNOWN else self.read(found)
@@ -277,6 +285,14 @@ class _Reader:
                 if found is not _UNKNOWN:
                     values.append(found)
         return _literal(tuple(values))
+
+    def alias(self, found: Any, given: Mapping[Any, Hint]) -> Hint:
+        """Read a generic alias, such as `Pair = tuple[T, T]`, with these types for its variables."""
+        before, self.given = self.given, given
+        try:
+            return self.read(found)
+        finally:
+            self.given = before
 
     def generic(self, origin: Any, args: list[Hint]) -> Hint:
         """Read a generic whose arguments were already read."""
@@ -349,6 +365,13 @@ def _literal(values: tuple[Any, ...]) -> Hint:
     parts += [Hint("class", name_of(type(value))) for value in values if isinstance(value, enum.Enum)]
     parts += [_literal(typing.get_args(value)) for value in values if typing.get_origin(value) is typing.Literal]
     return union(parts)
+
+
+def _variables(found: Any) -> tuple[Any, ...]:
+    """Return the type variables of a generic alias, none for a class or a special form."""
+    if _is_typing(found, "TypeAliasType"):
+        return tuple(found.__type_params__)
+    return tuple(getattr(found, "__parameters__", ())) if typing.get_origin(found) is not None else ()
 
 
 def _is_typing(found: Any, name: str) -> bool:
