@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from fitgym.subject.types.hints import ANY, NONE, Hint
 from fitgym.suite.reduction.dependencies import connected, needed, without, without_orphans
 from fitgym.suite.reduction.makers import Means
 from fitgym.suite.reduction.minimize import Kills, minimize
-from fitgym.suite.reduction.reduction import Seen
+from fitgym.suite.reduction.reduction import Reduction, Row, Seen
 from fitgym.suite.reduction.simplification import Change, bare, changed, plainer
 from fitgym.testcase.expression import Collection, Expression, Literal, Ref
 from fitgym.testcase.statement import Statement, StatementTable, TestCase
@@ -705,6 +706,17 @@ def test_a_call_that_raises_does_so_with_something_plain_as_well() -> None:
     assert set(values_of(changes, 0)) == {None, "", "a"}
     assert set(values_of(changes, 1)) == {0, 1}
     assert set(values_of(changes, "gift")) == {None, 0, ""}
+
+
+def test_only_the_call_that_raises_takes_something_plain_for_an_object() -> None:
+    buy = Operation(1, "function", "shop", "buy", "", (Parameter("gift", "positional_or_keyword", ANY),), ANY)
+    operations = (replace(buy, id=0, parameters=()), buy, replace(buy, id=2))
+    table = StatementTable()
+    test = table.testcase([Statement(0), Statement(1, args=(Ref(0),)), Statement(2, args=(Ref(1),))])
+    keeping = Reduction(test, [0], Row(np.array([True]), "error"), Means(table, operations))
+    assert {(position, change.value) for position, change in keeping._changes()} == {
+        (2, argument(value)) for value in (None, 0, "")
+    }
 
 
 literals = st.one_of(st.integers(), st.floats(allow_nan=False), st.text(max_size=12), st.binary(max_size=6)).map(repr)

@@ -153,18 +153,19 @@ class Reduction:
         that is rare, and trying again takes time.
         """
         found: list[tuple[int, Change]] = []
-        for position, statement in enumerate(self._table.statements(self.best)):
+        statements = self._table.statements(self.best)
+        for position, statement in enumerate(statements):
             of_place: dict[int | str, list[Change]] = {}
-            for change in self._simplifications(statement):
+            raises = self.row.outcome is not None and position == len(statements) - 1
+            for change in self._simplifications(statement, raises):
                 if (statement.operation, change) not in self._failed:
                     of_place.setdefault(change.place, []).append(change)
             for changes in of_place.values():
                 found += [(position, change) for change in changes[:FEW]]
         return found
 
-    def _simplifications(self, statement: Statement) -> list[Change]:
+    def _simplifications(self, statement: Statement, raises: bool) -> list[Change]:
         """Return the simplifications of a statement, the greatest first. Most statements stay from step to step."""
-        raises = self.row.outcome is not None
         known = self._plainer.get((statement, raises))
         if known is None:
             every = plainer(statement, self.means.of(statement), raises=raises)
