@@ -142,6 +142,7 @@ def test_what_holds_on_one_machine_only_is_not_asserted(tmp_path: Path) -> None:
         "walked": f"assert len(next(os.walk('/'))[1]) > {len(next(os.walk('/'))[1]) - 2}",
         "arguments": "import sys\nassert len(sys.argv) > 1",
         "options": "import sys\nassert '--verdicts' in sys.argv",
+        "program": "import shutil\nassert shutil.which('keyring') is None",
         "version": f"from importlib.metadata import version\nassert version('pytest') == {pytest.__version__!r}",
     }
     bodies = {name: f"assert flaky.shout('a') == 'A'\n{body}" for name, body in leaning.items()}

@@ -1,8 +1,8 @@
 """A simulated other machine, as far as a test can notice.
 
 Half of the runs that a suite must pass use it: another time zone, language, user, width of the terminal and command
-line, later versions of packages, and shared folders with other entries. A test that depends on one of these fails or
-takes another path there, and is not exported. The current folder contains a project; a test that looks at its files is
+line, later versions of packages, more programs, and shared folders with other entries. A test that depends on one of
+these fails or takes another path there, and is not exported. The current folder contains a project; a test that looks at its files is
 found out and gets an empty folder.
 """
 
@@ -12,6 +12,7 @@ import builtins
 import importlib.metadata
 import io
 import os
+import shutil
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -66,7 +67,7 @@ def furnish(folder: Path) -> None:
 def arrive(looked: Callable[[], None] = lambda: None) -> None:
     """Make this process appear to run on another machine, irreversibly.
 
-    Its command line, the listings of shared folders and the versions of installed packages change.
+    Its command line, the listings of shared folders, the versions of installed packages and the programs in `PATH` change.
 
     Args:
         looked: called when code asks for a file of the project in the current folder, or lists that folder.
@@ -74,6 +75,7 @@ def arrive(looked: Callable[[], None] = lambda: None) -> None:
     del sys.argv[1:]
     released: Any = importlib.metadata.Distribution.version
     importlib.metadata.Distribution.version = property(lambda self: f"{released.fget(self)}.1")  # type: ignore[assignment]
+    shutil.which = _found_always(shutil.which)
     place = os.getcwd()
     known = frozenset(os.path.join(place, part) for name in PROJECT for part in (name, name.partition("/")[0]))
 
@@ -90,6 +92,11 @@ def arrive(looked: Callable[[], None] = lambda: None) -> None:
     builtins.open = io.open = watched(io.open, known)
     os.listdir = watched(_half_of(os.listdir, lambda names: names), frozenset({place}))
     os.scandir = watched(_half_of(os.scandir, Entries), frozenset({place}))
+
+
+def _found_always(old: Callable[..., Any]) -> Any:
+    """Return a function that finds every program, those of this machine where they are."""
+    return lambda cmd, *args, **kwargs: old(cmd, *args, **kwargs) or os.path.join("/opt/bin", cmd)
 
 
 def _half_of(old: Callable[..., Any], made: Callable[[list[Any]], Any]) -> Callable[..., Any]:
