@@ -109,8 +109,8 @@ def fewest(candidates: Sequence[Observation], matrix: Kills) -> list[Observation
     """Return the fewest candidates that kill every mutant that any candidate kills, in their order.
 
     A greedy set cover: each step takes the candidate that kills the most mutants still alive. Ties go to an assertion
-    that is not about a length, because content says more, then to the shortest, then to the first. In the end, candidates whose mutants the others kill are removed. The result is empty
-    if no candidate kills anything.
+    that is not about a length, because content says more, then to the shortest, then to the first. In the end,
+    candidates whose mutants the others kill are removed. The result is empty if no candidate kills anything.
     """
     deadly = {fact: set(matrix.get(fact, ())) for fact in dict.fromkeys(candidates)}
     alive: set[int] = set().union(*deadly.values())
