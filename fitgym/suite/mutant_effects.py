@@ -70,8 +70,8 @@ class Mutation:
         """Return the mutants that each test case kills if it asserts all its candidate facts.
 
         Each test case comes with the numbers of the mutants to try; None means all mutants that it infects, but once
-        `enough` test cases have killed a mutant, it is not tried any more. Mutants that existing tests kill are left out.
-        Test cases with given mutants are small changes of others, so one look at their results is enough.
+        `enough` test cases have killed a mutant, it is not tried any more. Mutants that existing tests kill are left
+        out. Test cases with given mutants are small changes of others, so one look at their results is enough.
 
         Args:
             asked: the test cases with their mutants.

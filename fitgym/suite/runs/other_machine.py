@@ -2,8 +2,8 @@
 
 Half of the runs that a suite must pass use it: another time zone, language, user, width of the terminal and command
 line, later versions of packages, more programs, and shared folders with other entries. A test that depends on one of
-these fails or takes another path there, and is not exported. The current folder contains a project; a test that looks at its files is
-found out and gets an empty folder.
+these fails or takes another path there, and is not exported. The current folder contains a project; a test that looks
+at its files is found out and gets an empty folder.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def furnish(folder: Path) -> None:
 def arrive(looked: Callable[[], None] = lambda: None) -> None:
     """Make this process appear to run on another machine, irreversibly.
 
-    Its command line, the listings of shared folders, the versions of installed packages and the programs in `PATH` change.
+    Its command line, the listings of shared folders, the versions of packages and the programs in `PATH` change.
 
     Args:
         looked: called when code asks for a file of the project in the current folder, or lists that folder.
