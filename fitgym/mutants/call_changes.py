@@ -21,17 +21,10 @@ __all__ = ["of_call", "of_collection", "of_operation"]
 _KEEPING = frozenset(
     {
         *("capitalize", "casefold", "copy", "expandtabs", "lower", "lstrip", "removeprefix", "removesuffix"),
-        *("replace", "rstrip", "strip", "swapcase", "title", "translate", "upper", "zfill"),
+        *("replace", "rstrip", "strip", "swapcase", "title", "upper", "zfill"),
     }
 )
 """Methods whose result has the type of their object."""
-
-_OF_ARGUMENT = {
-    **dict.fromkeys(("abspath", "basename", "expanduser", "expandvars", "normcase", "normpath", "realpath"), 0),
-    **dict.fromkeys(("copy", "deepcopy", "dedent", "escape", "quote", "unescape", "unquote"), 0),
-    **{"normalize": 1, "sub": 1},
-}
-"""Functions of modules, and the method `sub` of patterns, whose result has the type of the argument at this place."""
 
 _ALIKE = frozenset(
     {
@@ -121,10 +114,7 @@ def of_call(node: ast.Call, text: Text, *, silent: bool = False) -> Iterator[str
         silent: the call only shows messages to people, so its arguments are left alone.
     """
     plain = not any(isinstance(argument, ast.Starred) for argument in node.args)
-    given = _same_type(node, node.func) if plain and isinstance(node.func, ast.Attribute) else None
-    if given is not None:
-        yield _alone(node, given, text)
-    elif isinstance(node.func, ast.Attribute) and node.func.attr in _KEEPING:
+    if isinstance(node.func, ast.Attribute) and node.func.attr in _KEEPING:
         yield _alone(node, node.func.value, text)
     elif isinstance(node.func, ast.Name) and node.func.id in _ALIKE and plain and node.args:
         yield from (_alone(node, argument, text) for argument in node.args)
@@ -162,14 +152,6 @@ def of_collection(node: ast.List | ast.Set | ast.Tuple, text: Text) -> Iterator[
         rest = ", ".join([*parts[:place], *parts[place + 1 :]])
         comma = "," if isinstance(node, ast.Tuple) and len(parts) == 2 else ""
         yield f"{opening}{rest}{comma}{_NEWLINE * max(0, _lines(node) - rest.count(_NEWLINE))}{closing}"
-
-
-def _same_type(node: ast.Call, function: ast.Attribute) -> ast.expr | None:
-    """Return the argument that the result has the type of, None if that is unknown."""
-    place = _OF_ARGUMENT.get(function.attr, len(node.args))
-    if function.attr == "sub" and isinstance(function.value, ast.Name) and function.value.id == "re":
-        place = 2  # after the pattern
-    return node.args[place] if place < len(node.args) else None
 
 
 def _similar(node: ast.Call, arguments: int) -> tuple[str, ...]:
