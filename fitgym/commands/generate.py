@@ -85,7 +85,7 @@ def generate(
         The agent: ucb, uniform, fixed:exception+branch, ..., or the folder of a saved agent (default: chosen by the
         environment and goal).
     budget
-        60s (seconds, of which up to 45 % are for finishing), 20000x (executions of test cases) or 200g (generations),
+        60s (seconds, of which up to 40 % are for finishing), 20000x (executions of test cases) or 200g (generations),
         for all modules together (default: 60s for a module; 20s for each module of a project, divided by --jobs).
         Finishing takes at most as long as the search, but at least 10 seconds plus the time of eight imports of the
         subject are allowed. Tests that have not passed by then are dropped.

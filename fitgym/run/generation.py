@@ -39,10 +39,10 @@ __all__ = ["Progress", "Request", "Run", "filing_of", "generate", "generate_requ
 BUDGET = "60s"
 """The default budget of a request."""
 
-FINISHING_SHARE = 0.45
+FINISHING_SHARE = 0.4
 """The maximum share of a budget in seconds that is reserved for finishing."""
 
-MINIMISING_SHARE = 0.25
+MINIMISING_SHARE = 0.15
 """The share of a budget in seconds that is reserved for minimising."""
 
 TELLING_S = 0.5
@@ -55,7 +55,7 @@ class Request:
 
     Attributes:
         setting: environment, subject, agent, seed, budget and options. A budget in seconds includes finishing, for
-            which up to 45 % are reserved. If this is too short for the suite to pass, finishing continues for up to 10
+            which up to 40 % are reserved. If this is too short for the suite to pass, finishing continues for up to 10
             s plus the time of eight imports of the subject; tests that have not passed by then are dropped. Mutants
             may run for 2 s after the budget; those that have not run count as survivors. With other
             units, finishing may take as long as the search, at least the time above and at most 600 s. It counts its

@@ -43,9 +43,7 @@ from fitgym.testcase.statement import TestCase
 
 __all__ = ["Finished", "finish"]
 
-MINIMIZING = 0.5  # shares of the time left when the stage begins
-LISTING = 0.4  # share of minimising in which it finds out what the candidates kill, if mutants are the goal
-KEEPING = 0.5  # share in which simpler tests must kill what they killed before; then they only keep their coverage
+MINIMIZING = 0.45  # shares of the time left when the stage begins
 OWNING = 0.1  # for finding out which tests need an environment of their own
 INSPECTING = 0.15
 OBSERVING = 0.4
@@ -298,25 +296,19 @@ def _minimized(
     engine.deadline = deadline.until(1.0 if counted else MINIMIZING)
     candidates = engine.best_suite(names)
     if not deadly:
-        mutation.ends = math.inf if counted else time.monotonic() + KEEPING * MINIMIZING * max(0.0, deadline.left)
-        try:
-            return smaller(candidates)
-        finally:
-            mutation.ends = math.inf
+        return smaller(candidates)
     # Keep killing the mutants that the candidates kill. Test cases that kill all mutants of a minimal set kill the others,
     # too. But a shortened test case may lose some that no other kills; the next rounds are about these.
     engine.spare_mutants()
     candidates = sorted(candidates, key=len)  # the shortest are the first to run on a mutant
     kept: list[TestCase] = []
     try:
-        mutation.until = math.inf if counted else time.monotonic() + LISTING * MINIMIZING * max(0.0, deadline.left)
         kills = mutation.killed([(testcase, None) for testcase in candidates])
         beginnings = _beginnings(engine, candidates, frozenset().union(*kills))
         for (testcase, _), killed in zip(beginnings, mutation.killed(beginnings), strict=True):
             if killed:
                 candidates.append(testcase)
                 kills.append(killed)
-        mutation.until = math.inf
         alive: Set[int] = frozenset().union(*kills)
         for number in range(ROUNDS):
             needed = _minimal([killed & alive for killed in kills])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
@@ -11,7 +9,6 @@ from dataclasses import replace
 import numpy as np
 
 from fitgym.engine.workbench import Workbench
-from fitgym.errors import OutOfBudget
 from fitgym.messages.effect import Effect, Expectation
 from fitgym.messages.observation import Observation, Observed, agreement
 from fitgym.mutants.generation import mutants
@@ -44,17 +41,11 @@ class Mutation:
     Args:
         engine: the search; it has executed the test cases.
         allotment: the limit of work; None for no limit.
-
-    Attributes:
-        allotment: see above.
-        until: after this time on the clock `time.monotonic` no trial is run any more; kills are unknown then.
-        ends: after this time `killed` raises `OutOfBudget`.
     """
 
     def __init__(self, engine: Workbench, allotment: Allotment | None = None) -> None:
         self._engine = engine
         self.allotment = Allotment(engine) if allotment is None else allotment
-        self.until = self.ends = math.inf
         self._slow: set[int] = set()  # mutants stopped by the clock or the memory limit
         self._mutants = mutants(engine.subject.source, engine.subject.reference.class_name).made
         before = engine.killed_before
@@ -81,8 +72,6 @@ class Mutation:
         Raises:
             OutOfBudget: the allotment or the time ran out.
         """
-        if time.monotonic() > self.ends:
-            raise OutOfBudget
         engine = self._engine
         testcases = list(dict.fromkeys(testcase for testcase, _ in asked))
         once = all(numbers is not None for _, numbers in asked)
@@ -216,12 +205,11 @@ class Mutation:
     def _run(
         self, tried: Sequence[tuple[TestCase, int]], expected: Mapping[TestCase, Expectation]
     ) -> list[Effect | None]:
-        """Return the effects of trials; None for mutants that a limit has stopped before, and after the end of time."""
+        """Return the effects of trials; None for mutants that the clock or the memory limit has stopped before."""
         effects: list[Effect | None] = []
         for start in range(0, len(tried), _CHUNK):
             some = tried[start : start + _CHUNK]
-            in_time = time.monotonic() < self.until
-            new = [trial for trial in some if in_time and trial[1] not in self._slow]
+            new = [trial for trial in some if trial[1] not in self._slow]
             with self.allotment.spend():
                 found = dict(zip(new, self._engine.kill(new, expected, exhaustive=True, certain=True), strict=True))
             self._slow.update(

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 
 import pytest
 
 from fitgym.engine.engine import Engine
-from fitgym.errors import OutOfBudget
 from fitgym.execution.executor import Executor
 from fitgym.subject.source import locate
 from fitgym.suite.mutant_effects import Mutation
@@ -48,12 +46,3 @@ def test_only_the_given_mutants_are_tried(engine: Engine) -> None:
     one = frozenset({min(some)})
     assert Mutation(engine).killed(calls(engine, 20, 30), among=one) == [one, one]
     assert Mutation(engine).killed(calls(engine, 20), among=frozenset()) == [frozenset()]
-
-
-def test_out_of_time_nothing_is_known_or_the_caller_is_told(engine: Engine) -> None:
-    mutation = Mutation(engine)
-    mutation.until = time.monotonic()
-    assert mutation.killed(calls(engine, 20)) == [frozenset()]
-    mutation.ends = time.monotonic()
-    with pytest.raises(OutOfBudget):
-        mutation.killed(calls(engine, 20))
