@@ -80,8 +80,7 @@ class Observation(NamedTuple):
             sequences of these; `[:40]` and `[-40:]` are the ends of a long text.
         kind: form of the assertion, for the value v and the expected expression e:
             "equal"       `v == e`; a `Ref` in `e` is an earlier result with the same content
-            "is"          `v is e` (None, True, False, enum members, classes, functions, objects that a module keeps,
-                          the result of another statement)
+            "is"          `v is e` (None, booleans, enum members, classes, functions, objects of a module, other results)
             "is not"      `v is not e`; never observed, because another fact always says more
             "approx"      `v == pytest.approx(e)`: a number, or a flat list, tuple or dict of numbers
             "nan"         `math.isnan(v)`
