@@ -43,8 +43,8 @@ def idle(
 
     A test is idle if it ends in an accident, or if its last statement shows no effect and no assertion kills a mutant.
     The class of a result is an effect, except for that of a constructor, but it is checked at most once for each
-    operation, and not if another test checks more of a result. An idle test stays if no other test takes one
-    of its branches; tests that return come first. If all tests are idle, all stay: a poor suite is better than none.
+    operation, and not if another test checks more of a result. An idle test stays if no other test takes one of its
+    branches; tests that return come first. If all tests are idle, all stay: a poor suite is better than none.
 
     Args:
         engine: has executed the test cases.

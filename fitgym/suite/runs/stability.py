@@ -6,9 +6,9 @@ any two tests each runs first once; then orders are shuffled. Whatever differs i
 failed, otherwise the test. If several tests fail only after certain others, those others are removed, because they
 change something for all that follow. A test that passes but takes different paths through the subject, so that the
 coverage of the suite varies, is also removed. Then the count of clean runs starts again, because another test may have
-depended on the removed one. Tests that leave files in the current folder, or look at the files of a
-project in it, get a folder of their own. If the time ends before all tests have passed in both orders, because some of
-them end their interpreter, tests that have passed once are kept.
+depended on the removed one. Tests that leave files in the current folder, or look at the files of a project in it, get
+a folder of their own. If the time ends before all tests have passed in both orders, because some of them end their
+interpreter, tests that have passed once are kept.
 """
 
 from __future__ import annotations
