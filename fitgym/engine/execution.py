@@ -136,6 +136,8 @@ class Execution:
             if fitness.numbers is not None:
                 dead = state.archive.covered(name) if uses_archive else state.archive.granted(name)
                 infected[:, fitness.numbers] |= fitness.infected(traces, imported) & ~dead
+        if uses_archive:
+            infected = state.survivors.due(infected)
         return tried(testcases, traces, infected, state.executor, state.table, exhaustive=not uses_archive)
 
     def _learn(self, testcases: Sequence[TestCase], traces: Sequence[Trace], probes: frozenset[str]) -> None:

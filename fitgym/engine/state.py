@@ -12,6 +12,7 @@ from fitgym.engine.choices import SECONDARY, Variants
 from fitgym.engine.cost import Cost
 from fitgym.engine.existing import Existing
 from fitgym.engine.stopwatch import Stopwatch
+from fitgym.engine.survivors import Survivors
 from fitgym.errors import SubjectError
 from fitgym.evolution.archive import Archive
 from fitgym.evolution.budget import Budget
@@ -86,6 +87,7 @@ class State:
         idle: number of generations in a row that executed nothing, because all proposed test cases are known.
         chunk: number of test cases that run between two looks at the clock, if there is a deadline.
         spares_mutants: executed test cases run on no mutants, as while a suite is finished.
+        survivors: decides which test cases run on mutants that survive many of them.
         imported: the trace of the empty test case, which only imports the subject, by recorded probes.
         ill_typed: class and function of exceptions that ill-typed arguments caused, in order.
         saved: saved populations by key.
@@ -147,6 +149,7 @@ class State:
         self.idle = 0
         self.chunk = 16
         self.spares_mutants = False
+        self.survivors = Survivors(len(self.subject.mutants))
         self.imported: dict[frozenset[str], Trace] = {}
         self.ill_typed: dict[tuple[str, str], None] = {}
         self.saved: dict[Hashable, list[Individual]] = {}

@@ -1,0 +1,47 @@
+"""Survivors: mutants that many test cases infect and none kills run with fewer and fewer of them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from fitgym.fitness.base import Floats, Mask
+
+__all__ = ["EVERY", "Survivors"]
+
+EVERY = 60
+"""The number of infecting test cases up to which a mutant runs with every one."""
+
+
+class Survivors:
+    """Decides which test cases run on which of the mutants that they infect.
+
+    Most trials would be spent on mutants that survive hundreds of them. Many of these are equivalent to the original.
+    While n test cases infect a living mutant, it runs with all of them up to n = `EVERY`, and with
+
+        `EVERY` * (1 + ln(n / `EVERY`))
+
+    of them beyond: with 90 of 100, and with 228 of 1,000. It counts as infected, without an impact, by the others.
+
+    Args:
+        n_mutants: number of mutants of the subject.
+    """
+
+    def __init__(self, n_mutants: int) -> None:
+        self._infections: Floats = np.zeros(n_mutants)
+
+    def due(self, infected: Mask) -> Mask:
+        """Return on which mutants the next test cases should run, shape `(n_testcases, n_mutants)`.
+
+        Args:
+            infected: the living mutants that each test case infects, of the same shape.
+        """
+        before = self._infections + np.cumsum(infected, axis=0) - infected
+        self._infections = self._infections + infected.sum(axis=0)
+        due: Mask = infected & (np.floor(_trials(before + 1.0)) > np.floor(_trials(before)))
+        return due
+
+
+def _trials(infections: Floats) -> Floats:
+    """Return the number of trials that so many infections give, before rounding."""
+    trials: Floats = np.minimum(infections, EVERY) + EVERY * np.log(np.maximum(infections, EVERY) / EVERY)
+    return trials
