@@ -29,7 +29,7 @@ class StrongMutation(Fitness):
                 = 1 / (1 + impact(t, m)) / 3   if t infects m and does not kill it
                 = 0                            if t kills m
 
-    with the impact of `fitgym.worker.activation`. The impact is 0 if the test case was not run on the mutant: another
+    with the impact of `fitgym.worker.impact`. The impact is 0 if the test case was not run on the mutant: another
     test case had killed it, or it survived many of them (`fitgym.engine.survivors`). The value of a suite T is the sum
     over mutants m of the least f(t, m), at most 1 each, divided by their number. The engine runs test cases on mutants
     and stores the results in the traces. The columns are the targets of `weak_mutation`.

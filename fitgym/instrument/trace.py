@@ -121,7 +121,7 @@ class Trace:
         fuel: burnt fuel, a deterministic measure of run time.
         infected: infected mutants; None unless "infection" was needed.
         effects: numbers of the mutants on which the test case was run, ascending, with the impact of each (see
-            `fitgym.worker.activation.impact`), infinite if the mutant was killed. Empty unless "effects" were needed.
+            `fitgym.worker.impact`), infinite if the mutant was killed. Empty unless "effects" were needed.
         plain: the trace without effects, None if it has none.
     """
 

@@ -72,7 +72,7 @@ class Effect:
     Attributes:
         killed: how the test case detects the mutant, "" if it does not.
         facts: indexes of the expected facts that do not hold; all others hold.
-        impact: how much the recorded data differs, see `fitgym.worker.activation.impact`; 0.0 for a killed mutant.
+        impact: how much the recorded data differs, see `fitgym.worker.impact`; 0.0 for a killed mutant.
     """
 
     killed: Kill = ""

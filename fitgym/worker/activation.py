@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import ast
 import contextlib
-from array import array
 from collections.abc import Iterator, Sequence
 from types import CodeType, FunctionType
 from typing import Any, NamedTuple
@@ -28,8 +27,9 @@ from fitgym.messages.protocol import WireExpression
 from fitgym.mutants.mutant import Mutant
 from fitgym.mutants.operators import are_alike
 from fitgym.subject.code.syntax import deep_trees, docstring_end
-from fitgym.subject.subject import Site, Subject
+from fitgym.subject.subject import Subject
 from fitgym.worker.check import Checks, WireFact
+from fitgym.worker.impact import Impact
 from fitgym.worker.live_functions import LiveFunctions
 
 __all__ = [
@@ -39,7 +39,6 @@ __all__ = [
     "Trials",
     "WireEffect",
     "WireExpectation",
-    "impact",
 ]
 
 WireEffect = tuple[str, tuple[int, ...], float]
@@ -126,7 +125,7 @@ class Mutation:
         self._mutants = subject.mutants
         with deep_trees():
             self._where = _places(self.instrumented.tree)
-        self._sites = subject.sites
+        self._impact = Impact(subject.sites)
         self._at = {(site.span, site.operator): site.id for site in instrumented.plan.sites if site.operator}
         self._made: dict[int, Exchange | Flip | None] = {}
 
@@ -152,9 +151,9 @@ class Mutation:
             return None
 
     def impact(self, number: int, before: Reached, after: Reached) -> float:
-        """Return how much the recorded data differs with this mutant, see `impact`."""
+        """Return how much the recorded data differs with this mutant, see `Impact`."""
         made = self.make(number)
-        return 0.0 if made is None else impact(before, after, made.unrecorded, self._sites)
+        return 0.0 if made is None else self._impact.of(before, after, made.unrecorded)
 
     def _compile(self, mutant: Mutant) -> Exchange | None:
         new = _parsed(mutant.text)
@@ -268,55 +267,6 @@ class Trials:
         """Mark the mutant as killed."""
         if not self._exhaustive:
             self._over.add(mutant)
-
-
-def impact(before: Reached, after: Reached, unrecorded: frozenset[int], sites: Sequence[Site]) -> float:
-    """Return how much the recorded data of two runs differs.
-
-        impact = nu(n) + sum over slots of nu(|d - d'|)         nu(x) = x / (x + 1)
-
-    Here n is the number of blocks with a different number of visits. The sum runs over the distance slots of all
-    decisions that either run reached. A decision that only one run reached counts 1 per slot. Sites that the mutant
-    does not have are left out.
-
-    Args:
-        before, after: reached sites of the original and of the mutant.
-        unrecorded: see `Exchange`.
-        sites: sites of the subject, by id.
-
-    References:
-        EvoSuite 1.0.7, strong mutation: blocks replace its methods and lines. Its term for methods with different
-        return
-        data is left out: a difference that a test can see kills the mutant.
-    """
-    if before == after:
-        return 0.0
-    old, new = _by_site(before, sites), _by_site(after, sites)
-    blocks, total = 0, 0.0
-    for site in sorted({site for site, _ in old.items() ^ new.items()} - unrecorded):
-        if not sites[site].width:
-            blocks += sites[site].kind == "block"
-        elif site not in old or site not in new:
-            total += sites[site].width
-        else:
-            for a, b in zip(array("d", old[site][1]), array("d", new[site][1]), strict=True):
-                if a != b:
-                    gap = abs(a - b)
-                    total += 1.0 if gap - gap != 0.0 else gap / (gap + 1.0)
-    return blocks / (blocks + 1.0) + total
-
-
-def _by_site(reached: Reached, sites: Sequence[Site]) -> dict[int, tuple[int, bytes]]:
-    """Return count and distances by site. Distances stay bytes, because most are only compared."""
-    ids, counts, distances = array("I", reached[0]), array("I", reached[1]), reached[2]
-    size = array("d").itemsize
-    found = {}
-    start = 0
-    for site, count in zip(ids, counts, strict=True):
-        end = start + size * sites[site].width
-        found[site] = (count, distances[start:end])
-        start = end
-    return found
 
 
 _LEAVES = (ast.expr_context, ast.operator, ast.unaryop, ast.cmpop, ast.boolop)

@@ -13,8 +13,9 @@ from fitgym.instrument.recorder import Recorder
 from fitgym.instrument.rewriting.transformer import instrument
 from fitgym.mutants.generation import mutants
 from fitgym.mutants.mutation import mutated_text
-from fitgym.subject.subject import Reference, Site, Subject
-from fitgym.worker.activation import Mutation, impact
+from fitgym.subject.subject import Reference, Subject
+from fitgym.worker.activation import Mutation
+from fitgym.worker.impact import Impact
 from fitgym.worker.live_functions import live_functions
 
 PROGRAMS = {
@@ -250,7 +251,7 @@ def test_a_flipped_operator_does_and_shows_what_exchanged_code_does(features, tm
             for n, (_, was) in zip(ARGUMENTS, before, strict=True):
                 result, stops = program.call(n), program.recorder.stops()
                 is_now = program.recorder.snapshot()[0]
-                difference = 0.0 if is_link else impact(was, is_now, change.unrecorded, program.recorder.sites)
+                difference = 0.0 if is_link else Impact(program.recorder.sites).of(was, is_now, change.unrecorded)
                 shown.append((str(result), difference, program.recorder.burnt, stops))
             found.append(shown)
             change.undo()
@@ -356,43 +357,6 @@ def test_a_mutant_is_made_once(tmp_path):
     program = Imported(PROGRAMS["function"], tmp_path)
     for number in range(len(program.mutants)):
         assert program.mutation.make(number) is program.mutation.make(number)
-
-
-SITES = tuple(Site(i, kind, 0, 1) for i, kind in enumerate(("block", "truth", "comparison", "block", "arithmetic")))
-
-
-def reached(*entries):
-    """Sites with counts and distances."""
-    from array import array
-
-    return (
-        array("I", [site for site, _, _ in entries]).tobytes(),
-        array("I", [count for _, count, _ in entries]).tobytes(),
-        array("d", [d for _, _, ds in entries for d in ds]).tobytes(),
-    )
-
-
-def test_impact_counts_blocks_and_adds_up_distances():
-    sites = SITES
-    before = reached((0, 1, ()), (1, 2, (0.0, 3.0)), (3, 1, ()))
-    assert impact(before, before, frozenset(), sites) == 0.0
-    # One block was visited again: 1 / (1 + 1).
-    assert impact(before, reached((0, 1, ()), (1, 2, (0.0, 3.0)), (3, 2, ())), frozenset(), sites) == 0.5
-    # Operators of arithmetic are no blocks.
-    assert impact(before, reached((0, 1, ()), (1, 2, (0.0, 3.0)), (3, 1, ()), (4, 1, ())), frozenset(), sites) == 0.0
-    # A distance went from 3 to 1: 2 / (2 + 1).
-    after = reached((0, 1, ()), (1, 2, (0.0, 1.0)), (3, 1, ()))
-    assert impact(before, after, frozenset(), sites) == pytest.approx(2 / 3)
-    # Two blocks differ, 2 / 3, and a decision with three distances was reached by one of them only.
-    after = reached((1, 2, (0.0, 3.0)), (2, 1, (1.0, 0.0, 5.0)), (3, 4, ()))
-    assert impact(before, after, frozenset(), sites) == pytest.approx(2 / 3 + 3)
-    assert impact(before, after, frozenset({2}), sites) == pytest.approx(2 / 3)
-
-
-def test_an_infinite_difference_counts_one():
-    sites = (Site(0, "truth", 0, 1),)
-    before, after = reached((0, 1, (0.0, float("inf")))), reached((0, 1, (0.0, 1.0)))
-    assert impact(before, after, frozenset(), sites) == 1.0
 
 
 @pytest.mark.skipif(sys.version_info < (3, 12), reason="syntax of Python 3.12")
