@@ -381,6 +381,7 @@ def test_every_agent_acts_in_some_space() -> None:
         *({"generators": 1}, {"generators": []}, {"generators": [{}, {}]}, {"space": []}, {"space": {"kind": "Moon"}}),
         *({"seed": "x"}, {"seed": None}, {"environment": [1]}, {"made": 3}, {"hyper_parameters": {"c": "x"}}),
         *({"action_names": []}, {"n_actions": -1, "space": {"kind": "Discrete", "n": "x"}}),
+        {"hyper_parameters": {"two\nlines": 1}},
     ],
 )
 def test_what_was_changed_in_a_saved_agent_is_one_sentence(change: dict[str, Any], tmp_path: Path) -> None:
