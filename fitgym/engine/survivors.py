@@ -1,4 +1,4 @@
-"""Survivors: mutants that many test cases infect and none kills run with fewer and fewer of them."""
+"""Survivors: fewer and fewer test cases run on a mutant that many of them infect and none kills."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from fitgym.fitness.base import Floats, Mask
 __all__ = ["EVERY", "Survivors"]
 
 EVERY = 60
-"""The number of infecting test cases up to which a mutant runs with every one."""
+"""Up to this number, every test case that infects a mutant runs on it."""
 
 
 class Survivors:
     """Decides which test cases run on which of the mutants that they infect.
 
     Most trials would be spent on mutants that survive hundreds of them. Many of these are equivalent to the original.
-    While n test cases infect a living mutant, it runs with all of them up to n = `EVERY`, and with
+    Of the first n test cases that infect a live mutant, all run on it if n is at most `EVERY`. Otherwise
 
         `EVERY` * (1 + ln(n / `EVERY`))
 
-    of them beyond: with 90 of 100, and with 228 of 1,000. It counts as infected, without an impact, by the others.
+    of them run: 90 of 100, and 228 of 1,000. The others count as infecting the mutant without an impact.
 
     Args:
         n_mutants: number of mutants of the subject.
@@ -33,7 +33,7 @@ class Survivors:
         """Return on which mutants the next test cases should run, shape `(n_testcases, n_mutants)`.
 
         Args:
-            infected: the living mutants that each test case infects, of the same shape.
+            infected: the live mutants that each test case infects, of the same shape.
         """
         before = self._infections + np.cumsum(infected, axis=0) - infected
         self._infections = self._infections + infected.sum(axis=0)

@@ -1,4 +1,4 @@
-"""Mutants that survive many trials run with fewer and fewer test cases."""
+"""Fewer and fewer test cases run on a mutant that survives many of them."""
 
 from __future__ import annotations
 
