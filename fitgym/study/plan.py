@@ -58,6 +58,7 @@ _KEYS = (
     *("settings", "arms", "sizes", "published"),
 )
 _LONGEST_NAME = 100  # bytes
+_MOST_SEEDS = 1_000_000
 _OF_A_SIZE = ("subjects", "path", "seeds", "budget", "settings")
 
 
@@ -302,14 +303,15 @@ def _subjects(document: Mapping[str, Any], path: str | None, folder: Path) -> tu
 
 
 def _seeds(found: object) -> tuple[int, ...]:
-    if isinstance(found, int) and not isinstance(found, bool) and found > 0:
+    if isinstance(found, int) and not isinstance(found, bool) and 0 < found <= _MOST_SEEDS:
         return tuple(range(found))
     if isinstance(found, list) and found and all(type(one) is int and one >= 0 for one in found):
         if twice := [one for one in found if found.count(one) > 1]:
             raise InputError(f"seeds: {twice[0]} is listed twice; list each seed once")
         return tuple(found)
     raise InputError(
-        f"seeds is {found!r}; expected the number of seeds, at least 1, or a list of whole numbers of at least 0"
+        f"seeds is {found!r}; expected the number of seeds, from 1 to {_MOST_SEEDS}, "
+        "or a list of whole numbers of at least 0"
     )
 
 
