@@ -468,8 +468,9 @@ class Agent(ABC):
         try:
             agent = found._restored(description, arrays)
         except (KeyError, TypeError, ValueError, OverflowError, AttributeError, IndexError) as error:
-            reason = " ".join(f"{type(error).__name__} {error}".split())
-            raise InputError(f"the agent in '{folder}' is damaged: {reason}; train it again") from None
+            raise InputError(
+                f"the agent in '{folder}' is damaged: {type(error).__name__} {error}; train it again"
+            ) from None
         if action_space is not None:
             agent.check(action_space, action_names)
         return agent

@@ -27,7 +27,13 @@ __all__ = [
     "ResetNeeded",
     "SubjectError",
     "UnknownName",
+    "printable",
 ]
+
+
+def printable(text: str) -> str:
+    """Return the text on one line, with control characters escaped as in Python."""
+    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
 
 
 class FitgymError(Exception):
@@ -35,7 +41,13 @@ class FitgymError(Exception):
 
 
 class InputError(FitgymError):
-    """The request cannot be met; the message names the value, what was expected and what to do."""
+    """The request cannot be met; the message names the value, what was expected and what to do.
+
+    The message is one line: line ends and control characters of a quoted value are escaped as in Python.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(printable(message))
 
 
 class UnknownName(InputError):

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Final
 import msgspec
 from msgspec import Meta, Struct
 
-from fitgym.errors import InputError
+from fitgym.errors import InputError, printable
 from fitgym.run.setting import MOST, Seed
 
 __all__ = ["DEEPEST", "RunRecord", "StudyRecord", "check", "parsed", "read_text"]
@@ -246,7 +246,7 @@ def _sentence(name: str, value: Any, problem: str) -> str:
         said = said.replace(f"`{word}`", noun)
     shown = "out of range" if isinstance(value, int) and abs(value) > MOST else _short(repr(value))
     given = "does not fit:" if isinstance(value, dict | list) else f"is {shown},"
-    return _printable(f"{name}{place} of the record {given} {said[:1].lower()}{said[1:]}")
+    return printable(f"{name}{place} of the record {given} {said[:1].lower()}{said[1:]}")
 
 
 def _is_deeper(value: Any, levels: int) -> bool:
@@ -260,11 +260,6 @@ def _is_deeper(value: Any, levels: int) -> bool:
     return True
 
 
-def _printable(text: str) -> str:
-    """Return the text on one line, with control characters escaped as in Python."""
-    return "".join(sign if sign.isprintable() else repr(sign)[1:-1] for sign in text)
-
-
 def _short(text: str) -> str:
-    text = _printable(text)
+    text = printable(text)
     return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}..."

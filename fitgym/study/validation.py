@@ -101,8 +101,16 @@ def _of_file(file: Path, path: str | None) -> Iterator[Claim]:
         if not isinstance(record, dict) or not ({"trial", "settings"} <= set(record) or "actions" in record):
             raise InputError(f"'{file}' contains an entry that is not the record of a run; expected records of fitgym")
         place = record.get("suite_path")
-        suite = file.parent / place if isinstance(place, str) and place and "\0" not in place else None
-        yield Claim(_name(record), record, path, suite if suite is not None and suite.is_file() else None)
+        suite = file.parent / place if isinstance(place, str) and place else None
+        yield Claim(_name(record), record, path, suite if suite is not None and _is_file(suite) else None)
+
+
+def _is_file(path: Path) -> bool:
+    """Tell whether there is such a file; a record may name what no file can be called."""
+    try:
+        return path.is_file()
+    except OSError:  # the name is too long
+        return False
 
 
 def _name(record: Mapping[str, Any]) -> str:

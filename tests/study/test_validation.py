@@ -131,8 +131,15 @@ def test_a_record_of_another_version_says_so(searched: dict[str, Any]) -> None:
     assert found.valid and "recorded by 0.0.1, repeated by " in str(found)
 
 
-def test_a_suite_path_out_of_the_folder_is_a_reason_and_no_file_is_read(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("place", "reason"),
+    [
+        ("../a\0.py", "expected a file beside the record"),
+        ("x" * 300, "cannot be repeated: no environment named 'x'"),  # longer than the name of a file can be
+    ],
+)
+def test_no_suite_is_read_where_a_record_names_no_file(place: str, reason: str, tmp_path: Path) -> None:
     record = {"actions": [], "rewards": [], "agent": "ucb", "env": "x", "subject": "y", "seed": 0, "budget": "1x"}
-    (tmp_path / "one.json").write_text(json.dumps({**record, "options": {}, "suite_path": "../a\0.py"}), "utf-8")
+    (tmp_path / "one.json").write_text(json.dumps({**record, "options": {}, "suite_path": place}), "utf-8")
     (claim,) = claims([tmp_path / "one.json"])
-    assert claim.suite is None and "expected a file beside the record" in validate(claim).reasons[0]
+    assert claim.suite is None and reason in validate(claim).reasons[0]
