@@ -469,6 +469,15 @@ def test_a_test_that_returns_is_preferred_and_stays_so() -> None:
     assert minimize([raising, returning], world.covered, table) == [raising]
 
 
+def test_what_a_test_that_returns_covers_too_is_not_asked_of_one_that_raises() -> None:
+    table = StatementTable()
+    has_x = lambda s: "x" in values(s)[0]  # type: ignore[operator]  # noqa: E731
+    world = Arguments(table, [lambda s: s.operation == 9, has_x, lambda s: s.operation == 1])
+    tests = [table.testcase([Statement(operation, -1, (argument("a box"),))]) for operation in (9, 1)]
+    after = minimize(tests, world.covered, table, outcomes=world.outcomes)
+    assert [values(table.statements(t)[0]) for t in after] == [["a"], ["x"]]
+
+
 def test_targets_discovered_on_the_way_are_not_looked_at() -> None:
     table = StatementTable()
     world = World(table, [[1]])

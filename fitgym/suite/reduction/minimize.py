@@ -79,11 +79,11 @@ def minimize(
        be deleted.
     3. Redundant tests are removed: by a greedy set cover, then by dropping every test without which the rest covers as
        much.
-    4. Every target is assigned to the first test that covers it. A test whose parts share no result is split. Then tests
-       are simplified as long as they cover their targets. Results of earlier statements are replaced by literals, so that
-       these statements can be deleted. An object made from another one is replaced by that one, or by the simplest object
-       of its class. Arguments are left out, containers lose elements, literals become shorter and rounder. What has come
-       apart is split, and redundant tests are removed again.
+    4. Every target is assigned to the first test that covers it, preferably one that returns. A test whose parts share no
+       result is split. Then tests are simplified as long as they cover their targets. Results of earlier statements are
+       replaced by literals, so that these statements can be deleted. An object made from another one is replaced by that
+       one, or by the simplest object of its class. Arguments are left out, containers lose elements, literals become
+       shorter and rounder. What has come apart is split, and redundant tests are removed again.
 
     If `kills` is given without `mutants`, a test that returns must also keep killing some mutants in step 4.
 
@@ -163,17 +163,19 @@ def minimize(
                 done |= one.row.covers
                 dead |= one.row.kills
 
-    # Drop redundant tests, and assign each target and mutant to the first test that covers or kills it.
-    kept: list[Reduction] = []
+    # Drop redundant tests, and assign each target and mutant to the first test that covers or kills it. Tests that return
+    # come first: a test that raises then has only the arguments that the exception needs.
     essential = _essential(chosen, wanted)
     means = Means(table, operations)
     makers = makers_of((statement for one in essential for statement in table.statements(one.best)), means)
     means = means._replace(makers=makers)
-    for one in essential:
-        mine = np.flatnonzero(one.row.covers & wanted & ~_union(kept, targets))
-        taken = _NONE.union(*(other.mutants for other in kept))
-        kept.append(Reduction(one.best, mine.tolist(), one.row, means))
-        kept[-1].mutants = one.row.kills - taken
+    kept = [Reduction(one.best, [], one.row, means) for one in essential]
+    missing, taken = wanted.copy(), _NONE
+    for one in sorted(kept, key=lambda one: one.row.outcome is not None):
+        one.targets = np.flatnonzero(one.row.covers & missing).tolist()
+        one.mutants = one.row.kills - taken
+        missing &= ~one.row.covers
+        taken |= one.mutants
     # Split independent parts and simplify arguments. Split what has come apart then, and simplify the new parts.
     if not mutants:
         _assign_mutants(kept, kills, likely)
@@ -315,14 +317,6 @@ def _add_kills(waiting: Sequence[tuple[Reduction, Steps, Proposals]], rows: list
                 places.append((index, at))
     for (index, at), killed in zip(places, kills(asked) if asked else (), strict=True):
         rows[index][at] = rows[index][at]._replace(kills=killed)
-
-
-def _union(reductions: Iterable[Reduction], targets: int) -> NDArray[np.bool_]:
-    """Return the targets that the reductions cover together."""
-    union = np.zeros(targets, dtype=bool)
-    for one in reductions:
-        union |= one.row.covers
-    return union
 
 
 def _essential(reductions: Sequence[Reduction], wanted: NDArray[np.bool_]) -> list[Reduction]:
