@@ -25,7 +25,7 @@ from fitgym.suite.deadline import Deadline
 from fitgym.suite.finished_test import FinishedTest
 from fitgym.suite.idle import idle
 from fitgym.suite.inspections import with_inspections
-from fitgym.suite.kills import Kills
+from fitgym.suite.kills import KillsOfTest
 from fitgym.suite.mutant_effects import Mutation
 from fitgym.suite.observers import enriched, unknown
 from fitgym.suite.own_environment import with_own_environment, without_unread_clocks
@@ -163,7 +163,8 @@ def finish(
     ]
     # Build the tests. Leave out idle ones, and ones whose outcome depends on installed packages.
     statements = [engine.table.statements(testcase) for testcase in kept]
-    made = finished_tests(statements, observed, engine.subject, before, kills)
+    by_fact = None if kills is None else [one.by_fact for one in kills]
+    made = finished_tests(statements, observed, engine.subject, before, by_fact)
     if checking:
         for at, reason in idle(engine, kept, made, observed, before, kills).items():
             if (test := made[at]) is not None:
@@ -457,8 +458,8 @@ def _killed(
     observed: Sequence[Sequence[Observed]],
     before: Sequence[Observed | None],
     deadline: Deadline,
-) -> list[Kills] | None:
-    """Return the mutants that each test's candidate assertions kill, None if there is no time."""
+) -> list[KillsOfTest] | None:
+    """Return the mutants that each test kills with its candidate assertions, None if there is no time."""
     if deadline.left <= 0:
         return None
     engine.deadline = deadline.until(KILLING if not mutation.allotment.counted else 1.0)

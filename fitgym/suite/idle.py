@@ -11,7 +11,7 @@ from fitgym.engine.workbench import Workbench
 from fitgym.messages.observation import Observed, agreement
 from fitgym.suite.finished_test import FinishedTest
 from fitgym.suite.inspections import shows_effect
-from fitgym.suite.kills import Kills
+from fitgym.suite.kills import KillsOfTest
 from fitgym.testcase.expression import Name
 from fitgym.testcase.statement import TestCase
 
@@ -37,14 +37,15 @@ def idle(
     tests: Sequence[FinishedTest | None],
     observed: Sequence[Sequence[Observed]],
     before: Sequence[Observed | None],
-    kills: Sequence[Kills] | None,
+    kills: Sequence[KillsOfTest] | None,
 ) -> dict[int, str]:
     """Return the positions of idle tests, each with the reason.
 
-    A test is idle if it ends in an accident, or if its last statement shows no effect and no assertion kills a mutant.
-    The class of a result is an effect, except for that of a constructor, but it is checked at most once for each
-    operation, and not if another test checks more of a result. An idle test stays if no other test takes one of its
-    branches; tests that return come first. If all tests are idle, all stay: a poor suite is better than none.
+    A test is idle if it ends in an accident, or if its last statement shows no effect. The class of a result is an
+    effect, except for that of a constructor, but it is checked at most once for each operation, and not if another test
+    checks more of a result. An idle test stays if no other test takes one of its branches, or if it returns and kills a
+    mutant that no other test kills; tests that return come first, those that kill the most before others. If all tests
+    are idle, all stay: a poor suite is better than none.
 
     Args:
         engine: has executed the test cases.
@@ -52,7 +53,7 @@ def idle(
         tests: the finished tests, None for those that cannot be exported.
         observed: the observations of each test.
         before: the observation of each test without its last statement, None if it is unknown.
-        kills: the mutants that the assertions of each test kill, None if they are unknown.
+        kills: the mutants that each test kills, None if they are unknown.
     """
     reasons: dict[int, str] = {}
     checked = {_last(test) for test in tests if test is not None and test.raises is None and not _is_vague(test)}
@@ -62,20 +63,23 @@ def idle(
         if test.raises is not None:
             if _is_accident(engine, testcase, test):
                 reasons[at] = ACCIDENT
-        elif _is_idle(engine, test, agreement(observed[at]), before[at], None if kills is None else kills[at]):
+        elif kills is not None and _is_idle(engine, test, agreement(observed[at]), before[at]):
             reasons[at] = IDLE
-        elif _is_vague(test) and (kills is None or not any(kills[at].values())):
+        elif _is_vague(test) and (kills is None or not any(kills[at].by_fact.values())):
             if _last(test) in checked:
                 reasons[at] = REPEATED
             checked.add(_last(test))
     others = [at for at, test in enumerate(tests) if test is not None and at not in reasons]
     if not others:
         return {}
+    killed = [one.all for one in kills or [KillsOfTest()] * len(tests)]
+    dead = set().union(*(killed[at] for at in others))
     taken = np.logical_or.reduce(_decisions(engine, [testcases[at] for at in others]), axis=0)
-    for at in sorted(reasons, key=lambda at: (reasons[at] == ACCIDENT, at)):
+    for at in sorted(reasons, key=lambda at: (reasons[at] == ACCIDENT, -len(killed[at]), at)):
         (mine,) = _decisions(engine, [testcases[at]])
-        if (mine & ~taken).any():
+        if (mine & ~taken).any() or (reasons[at] != ACCIDENT and killed[at] - dead):
             taken |= mine
+            dead |= killed[at]
             del reasons[at]
     return reasons
 
@@ -98,15 +102,9 @@ def _is_accident(engine: Workbench, testcase: TestCase, test: FinishedTest) -> b
     return test.raises in _ACCIDENTS and not deliberate
 
 
-def _is_idle(
-    engine: Workbench,
-    test: FinishedTest,
-    seen: Observed | None,
-    before: Observed | None,
-    kills: Kills | None,
-) -> bool:
-    """Return whether a test that returns checks nothing, as far as that is known."""
-    if seen is None or before is None or kills is None or any(kills.values()):
+def _is_idle(engine: Workbench, test: FinishedTest, seen: Observed | None, before: Observed | None) -> bool:
+    """Return whether a test that returns checks nothing that its last statement does, as far as that is known."""
+    if seen is None or before is None:
         return False
     last = len(test.statements) - 1
     made = engine.subject.operations[test.statements[last].operation].kind == "constructor"

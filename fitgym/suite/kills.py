@@ -1,9 +1,11 @@
-"""Kills: which mutants each assertion kills, and the smallest set of assertions that kills all of them."""
+"""Kills: which mutants each test and each assertion kills, and the smallest set of assertions that kills all of them."""
 
 from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Mapping, Sequence, Set
+from types import MappingProxyType
+from typing import NamedTuple
 
 from fitgym.instrument.trace import Trace
 from fitgym.messages.effect import Effect, Expectation
@@ -13,13 +15,35 @@ from fitgym.subject.subject import Subject
 from fitgym.testcase.expression import Collection, Expression, Literal
 from fitgym.testcase.statement import TestCase
 
-__all__ = ["MOST_TRIALS", "Kills", "fewest", "kills_of", "trials"]
+__all__ = ["MOST_TRIALS", "OUTCOMES", "Kills", "KillsOfTest", "fewest", "kills_of", "trials"]
 
 Kills = Mapping[Observation, Set[int]]
 """For each candidate assertion of a test, the mutants that it kills and that the test survives without it."""
 
+
+class KillsOfTest(NamedTuple):
+    """The mutants that a test kills.
+
+    Attributes:
+        by_fact: see `Kills`.
+        by_outcome: those on which the test itself ends differently: it raises or no longer does, raises another class of
+            exception, or takes much longer. They need no assertion.
+    """
+
+    by_fact: Kills = MappingProxyType({})
+    by_outcome: Set[int] = frozenset()
+
+    @property
+    def all(self) -> Set[int]:
+        """All mutants that the test kills with its candidate assertions."""
+        return frozenset(self.by_outcome).union(*self.by_fact.values())
+
+
 MOST_TRIALS = 20_000
 """Maximal number of pairs of test case and mutant that are run to choose assertions."""
+
+OUTCOMES = ("raises", "returns", "exception", "timeout")
+"""How a test case kills a mutant without an assertion, in every run, see `fitgym.messages.effect.Kill`."""
 
 Kill = Callable[[Sequence[tuple[TestCase, int]], Mapping[TestCase, Expectation]], Sequence[Effect | None]]
 """Runs test cases on mutants, see `Executor.kill`."""
@@ -34,18 +58,16 @@ def kills_of(
     subject: Subject,
     kill: Kill,
     infected: Mapping[TestCase, Set[int]] | None = None,
-) -> list[Kills]:
-    """Return the kill matrix of each test.
+) -> list[KillsOfTest]:
+    """Return the mutants that each test kills.
 
-    An assertion kills a mutant if its fact does not hold when the test runs on the mutant. Mutants on which the test
-    itself ends differently (raises or not, another class of exception, timeout) die without assertions and are left
-    out.
+    An assertion kills a mutant if its fact does not hold when the test runs on the mutant.
 
     Args:
         testcases: the tests.
         seen: the facts that all executions of a test agree on, None for tests to skip.
         facts: the candidate assertions of each test.
-        traces: the trace of each test; tests without facts may be missing.
+        traces: the trace of each test; those of skipped tests may be missing.
         mutants: all mutants of the subject.
         subject: the code under test.
         kill: runs test cases on mutants; may raise `OutOfBudget`.
@@ -60,17 +82,25 @@ def kills_of(
             traces[testcase].fuel,
         )
         for testcase, one, some in zip(testcases, seen, facts, strict=True)
-        if one is not None and some
+        if one is not None
     }
     tried = trials({testcase: traces[testcase] for testcase in expected}, mutants, subject, infected=infected)
-    found: dict[TestCase, dict[Observation, set[int]]] = {
+    by_fact: dict[TestCase, dict[Observation, set[int]]] = {
         t: {fact: set() for fact in e.facts} for t, e in expected.items()
     }
+    by_outcome: dict[TestCase, set[int]] = {testcase: set() for testcase in expected}
     for (testcase, mutant), effect in zip(tried, kill(tried, expected), strict=True):
-        if effect is not None and effect.killed == "value":
+        if effect is None:
+            continue
+        if effect.killed == "value":
             for index in effect.facts:
-                found[testcase][expected[testcase].facts[index]].add(mutant)
-    return [found.get(testcase, {}) for testcase in testcases]
+                by_fact[testcase][expected[testcase].facts[index]].add(mutant)
+        elif effect.killed in OUTCOMES:
+            by_outcome[testcase].add(mutant)
+    return [
+        KillsOfTest(by_fact[testcase], by_outcome[testcase]) if testcase in expected else KillsOfTest()
+        for testcase in testcases
+    ]
 
 
 def trials(

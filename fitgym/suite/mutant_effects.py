@@ -14,7 +14,7 @@ from fitgym.messages.observation import Observation, Observed, agreement
 from fitgym.mutants.generation import mutants
 from fitgym.suite.allotment import Allotment
 from fitgym.suite.assertions import candidates
-from fitgym.suite.kills import Kills, kills_of, trials
+from fitgym.suite.kills import OUTCOMES, KillsOfTest, kills_of, trials
 from fitgym.suite.observers import enriched, unknown
 from fitgym.testcase.statement import TestCase
 
@@ -26,7 +26,7 @@ ENOUGH = 3
 A mutant that many test cases kill says little about any of them, and most trials are of such mutants.
 """
 
-_CERTAIN = ("value", "raises", "returns", "exception", "timeout")
+_CERTAIN = ("value", *OUTCOMES)
 """Kills that do not depend on the speed of the machine, see `fitgym.messages.effect.Kill`."""
 
 
@@ -137,8 +137,8 @@ class Mutation:
         testcases: Sequence[TestCase],
         observed: Sequence[Sequence[Observed]],
         before: Sequence[Observed | None],
-    ) -> list[Kills]:
-        """Return the mutants that the candidate assertions of each test case kill.
+    ) -> list[KillsOfTest]:
+        """Return the mutants that each test case kills with its candidate assertions.
 
         Args:
             testcases: the tests.
@@ -150,14 +150,15 @@ class Mutation:
         """
         seen = [agreement(some) for some in observed]
         facts: list[list[Observation]] = []
-        for testcase, one, earlier in zip(testcases, seen, before, strict=True):
+        for at, (testcase, one, earlier) in enumerate(zip(testcases, seen, before, strict=True)):
             unknown_trace = not self._engine.has_trace(testcase)  # minimising ran out of time before it was executed
             if one is None or one.failure or unknown_trace or (one.position >= 0 and not one.raises):
+                seen[at] = None
                 facts.append([])
                 continue
             so_far = earlier.observations if earlier is not None and not earlier.failure else ()
             facts.append(self._candidates(testcase, one.observations, so_far, raised=one.position >= 0))
-        traces = {t: self._engine.trace(t) for t, some in zip(testcases, facts, strict=True) if some}
+        traces = {t: self._engine.trace(t) for t, one in zip(testcases, seen, strict=True) if one is not None}
         infected = self._infected(list(traces))
         return kills_of(testcases, seen, facts, traces, self._mutants, self._engine.subject, self._run, infected)
 

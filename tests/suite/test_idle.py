@@ -16,7 +16,7 @@ from fitgym.messages.observation import Observation, Observed
 from fitgym.run.generation import Run, generate
 from fitgym.suite.finished_test import FinishedTest
 from fitgym.suite.idle import ACCIDENT, IDLE, REPEATED, idle
-from fitgym.suite.kills import Kills
+from fitgym.suite.kills import KillsOfTest
 from fitgym.testcase.expression import Literal, Name
 from fitgym.testcase.statement import Statement
 
@@ -82,6 +82,28 @@ CASES = {
         [],
         [IDLE],
     ),
+    "a change that nothing shows, beside attributes that another test checks": (
+        """
+        class Bell:
+            def __init__(self, name: str):
+                self.name = name.upper()
+            def ring(self, times: int) -> None:
+                self._rung = times + 1
+            def inscription(self) -> str:
+                return f"I am {self.name}"
+        """,
+        ['.inscription() == "I am'],
+        [IDLE],
+    ),
+    "a value that is accepted, next to one that is not": (
+        """
+        def check(volume: int) -> None:
+            if not 0 <= volume <= 10:
+                raise ValueError("not a volume")
+        """,
+        ["check(0)", "check(10)", "pytest.raises(ValueError"],
+        [],
+    ),
     "the class of a result": (
         """
         class Bell:
@@ -145,7 +167,7 @@ def test_the_class_of_a_result_is_checked_once_and_not_beside_its_value() -> Non
         subject=replace(SUBJECT, branches=()),
         covers=lambda name, testcases: np.zeros((len(testcases), 0), dtype=bool),
     )
-    kills: list[Kills] = [{}, {}, {}, {}, {kind: {7}}]
+    kills = [*[KillsOfTest()] * 4, KillsOfTest({kind: {7}})]
     seen = [[Observed((fact,))] for _, fact in both]
     found = idle(engine, [(at,) for at in range(5)], tests, seen, [Observed()] * 5, kills)
     assert found == {1: REPEATED, 3: REPEATED}

@@ -16,7 +16,7 @@ from fitgym.instrument.trace import Trace
 from fitgym.messages.effect import Effect, Expectation
 from fitgym.messages.observation import Observation, Observed
 from fitgym.suite.assertions import finished_test
-from fitgym.suite.kills import fewest, kills_of, trials
+from fitgym.suite.kills import Kills, KillsOfTest, fewest, kills_of, trials
 from fitgym.testcase.expression import Literal
 from fitgym.testcase.statement import Statement, TestCase
 
@@ -60,20 +60,31 @@ def matrices(mutants: Mutants, *facts: Sequence[Observation], seen: Sequence[Obs
     return kills_of(testcases, known, facts, dict.fromkeys(testcases, trace(0, 1)), MUTANTS, PROGRAM, mutants.kill)
 
 
+def by_fact(mutants: Mutants, *facts: Sequence[Observation]) -> list[Kills]:
+    return [one.by_fact for one in matrices(mutants, *facts)]
+
+
 def test_an_assertion_kills_the_mutants_on_which_its_fact_does_not_hold() -> None:
     mutants = Mutants({(0, 0): Effect("value", (0,)), (0, 2): Effect("value", (0, 1)), (1, 1): Effect("value", (0,))})
-    assert matrices(mutants, [SIZE, NAME], [OWNER]) == [{SIZE: {0, 2}, NAME: {2}}, {OWNER: {1}}]
+    assert by_fact(mutants, [SIZE, NAME], [OWNER]) == [{SIZE: {0, 2}, NAME: {2}}, {OWNER: {1}}]
 
 
 def test_a_mutant_that_ends_the_test_in_another_way_needs_no_assertion() -> None:
     mutants = Mutants({(0, 0): Effect("raises", (0,)), (0, 1): Effect("timeout", (0,)), (0, 2): Effect("value", (0,))})
-    assert matrices(mutants, [SIZE]) == [{SIZE: {2}}]
+    (found,) = matrices(mutants, [SIZE])
+    assert found == ({SIZE: {2}}, {0, 1})
+    assert found.all == {0, 1, 2}
 
 
-def test_tests_without_candidates_are_not_run_on_mutants() -> None:
-    mutants = Mutants({})
-    assert matrices(mutants, [], [SIZE], [SIZE], seen=[Observed(), None, Observed((SIZE,))]) == [{}, {}, {SIZE: set()}]
-    assert {testcase for testcase, _ in mutants.tried} == {(2,)}
+def test_a_mutant_that_only_one_of_several_runs_may_stop_at_a_limit_is_not_counted() -> None:
+    assert matrices(Mutants({(0, 0): Effect("clock"), (0, 1): Effect("memory")}), [SIZE]) == [({SIZE: set()}, set())]
+
+
+def test_a_test_without_candidates_kills_by_its_outcome_and_a_skipped_one_not_at_all() -> None:
+    mutants = Mutants({(0, 1): Effect("raises")})
+    found = matrices(mutants, [], [SIZE], [SIZE], seen=[Observed(), None, Observed((SIZE,))])
+    assert found == [({}, {1}), KillsOfTest(), ({SIZE: set()}, set())]
+    assert {testcase for testcase, _ in mutants.tried} == {(0,), (2,)}
 
 
 def test_only_mutants_of_functions_that_are_entered_are_tried() -> None:
