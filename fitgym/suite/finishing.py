@@ -44,6 +44,7 @@ from fitgym.testcase.statement import TestCase
 __all__ = ["Finished", "finish"]
 
 MINIMIZING = 0.45  # shares of the time left when the stage begins
+TRYING = 0.5  # share of minimising for finding out which mutants the candidates kill
 OWNING = 0.1  # for finding out which tests need an environment of their own
 INSPECTING = 0.15
 OBSERVING = 0.4
@@ -294,7 +295,7 @@ def _minimized(
 
     executions = engine.executions
     deadly = next((name for name in names if engine.function(name).numbers is not None), None)
-    engine.deadline = deadline.until(1.0 if counted else MINIMIZING)
+    engine.deadline = end = deadline.until(1.0 if counted else MINIMIZING)
     candidates = engine.best_suite(names)
     if not deadly:
         return smaller(candidates)
@@ -304,7 +305,10 @@ def _minimized(
     candidates = sorted(candidates, key=len)  # the shortest are the first to run on a mutant
     kept: list[TestCase] = []
     try:
-        kills = mutation.killed([(testcase, None) for testcase in candidates])
+        if not counted:
+            engine.deadline = deadline.until(MINIMIZING * TRYING)
+        kills = mutation.killed([(testcase, None) for testcase in candidates], partial=True)
+        engine.deadline = end
         beginnings = _beginnings(engine, candidates, frozenset().union(*kills))
         for (testcase, _), killed in zip(beginnings, mutation.killed(beginnings), strict=True):
             if killed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import replace
@@ -9,6 +10,8 @@ from dataclasses import replace
 import numpy as np
 
 from fitgym.engine.workbench import Workbench
+from fitgym.errors import OutOfBudget
+from fitgym.instrument.trace import Trace
 from fitgym.messages.effect import Effect, Expectation
 from fitgym.messages.observation import Observation, Observed, agreement
 from fitgym.mutants.generation import mutants
@@ -57,6 +60,7 @@ class Mutation:
         *,
         among: Set[int] | None = None,
         enough: int = ENOUGH,
+        partial: bool = False,
     ) -> list[frozenset[int]]:
         """Return the mutants that each test case kills if it asserts all its candidate facts.
 
@@ -68,6 +72,7 @@ class Mutation:
             asked: the test cases with their mutants.
             among: the only mutants to try; None for all.
             enough: see above.
+            partial: return the kills found so far if time runs out after the test cases have run.
 
         Raises:
             OutOfBudget: the allotment or the time ran out.
@@ -92,10 +97,12 @@ class Mutation:
             """Run trials and return the mutants that were killed, each as often as it was."""
             unique = [one for one in dict.fromkeys(tried) if one[0] in expected and one[1] not in self._killed_before]
             killed = []
-            for (testcase, number), effect in zip(unique, self._run(unique, expected), strict=True):
-                if effect is not None and effect.killed in _CERTAIN:
-                    found[testcase].add(number)
-                    killed.append(number)
+            for start in range(0, len(unique), _CHUNK):
+                some = unique[start : start + _CHUNK]
+                for (testcase, number), effect in zip(some, self._run(some, expected), strict=True):
+                    if effect is not None and effect.killed in _CERTAIN:
+                        found[testcase].add(number)
+                        killed.append(number)
             return killed
 
         infected = self._infected(testcases)
@@ -109,11 +116,35 @@ class Mutation:
         if among is not None:
             infected = {one: (among if infected is None else infected[one] & among) for one in whole}
         pairs = trials({t: recorded[t] for t in whole}, self._mutants, engine.subject, infected=infected)
-        times: Counter[int] = Counter()
-        for start in range(0, len(whole), _TOGETHER):
-            some = frozenset(whole[start : start + _TOGETHER])
-            times.update(run(pair for pair in pairs if pair[0] in some and times[pair[1]] < enough))
+        sure, pairs = self._sorted(pairs, {t: recorded[t] for t in whole})
+        try:
+            times = Counter(run(sure))
+            for start in range(0, len(whole), _TOGETHER):
+                some = frozenset(whole[start : start + _TOGETHER])
+                times.update(run(pair for pair in pairs if pair[0] in some and times[pair[1]] < enough))
+        except OutOfBudget:
+            if not partial:
+                raise
         return [frozenset(found[testcase]) for testcase, _ in asked]
+
+    def _sorted(
+        self, pairs: Sequence[tuple[TestCase, int]], traces: Mapping[TestCase, Trace]
+    ) -> tuple[list[tuple[TestCase, int]], list[tuple[TestCase, int]]]:
+        """Return the pairs of test case and mutant that were kills in the search, and the others that may be kills.
+
+        The search compares all that a test case leaves behind, so a mutant that a test case survived there is hardly ever
+        killed by its assertions, nor one that none of the test cases killed. These are left out.
+        """
+        killed = {test: {number: impact == math.inf for number, impact in traces[test].effects} for test in traces}
+        dead = {number for some in killed.values() for number, kill in some.items() if kill}
+        tried = {number for some in killed.values() for number in some}
+        sure = [(test, number) for test, number in pairs if killed[test].get(number)]
+        others = [
+            (test, number)
+            for test, number in pairs
+            if number not in killed[test] and (number in dead or number not in tried)
+        ]
+        return sure, others
 
     def likely(self, testcases: Sequence[TestCase], most: int) -> list[list[int] | None]:
         """Return at most `most` mutants that each test case infects and few of the others do; None if that is unknown.

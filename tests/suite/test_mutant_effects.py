@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from fitgym.engine.engine import Engine
+from fitgym.errors import OutOfBudget
 from fitgym.execution.executor import Executor
 from fitgym.subject.source import locate
+from fitgym.suite.allotment import Allotment
 from fitgym.suite.mutant_effects import Mutation
 from fitgym.testcase.expression import Literal
 from fitgym.testcase.statement import Statement, TestCase
 
 SOURCE = """
 def grade(points: int) -> str:
+    unused = points + 1
     if points > 10:
         return "high"
     return "low"
@@ -46,3 +51,31 @@ def test_only_the_given_mutants_are_tried(engine: Engine) -> None:
     one = frozenset({min(some)})
     assert Mutation(engine).killed(calls(engine, 20, 30), among=one) == [one, one]
     assert Mutation(engine).killed(calls(engine, 20), among=frozenset()) == [frozenset()]
+
+
+def test_what_a_test_case_survived_in_the_search_is_not_tried_again(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (testcase, _), (other, _) = asked = calls(engine, 21, 3)
+    engine.execute([testcase, other])
+    known = {(test, number): impact for test in (testcase, other) for number, impact in engine.trace(test).effects}
+    survived = {pair for pair, impact in known.items() if impact < math.inf}
+    tried: list[Any] = []
+    kill = engine.kill
+
+    def listed(trials: Any, *rest: Any, **options: Any) -> Any:
+        tried.extend(trials)
+        return kill(trials, *rest, **options)
+
+    monkeypatch.setattr(engine, "kill", listed)
+    killed = Mutation(engine).killed(asked)
+    assert survived and not survived & set(tried)
+    dead = {number for (_, number), impact in known.items() if impact == math.inf}
+    assert killed[0] | killed[1] >= dead
+    assert [pair for pair in tried if known.get(pair) == math.inf] == tried[: len(known) - len(survived)]
+
+
+def test_out_of_time_the_kills_so_far_are_returned_if_they_are_wanted(engine: Engine) -> None:
+    with pytest.raises(OutOfBudget):
+        Mutation(engine, Allotment(engine, 1)).killed(calls(engine, 22))
+    assert Mutation(engine, Allotment(engine, 1)).killed(calls(engine, 23), partial=True) == [frozenset()]
