@@ -128,7 +128,8 @@ def assertions(
     Without `kills`, the order of preference is:
 
     1. the result of the last statement;
-    2. the state of its receiver and arguments; if `before` is given, only facts that were not in it;
+    2. the state of its receiver and arguments; if `before` is given, only facts that were not in it, or the first fact if
+       there are none;
     3. the results of earlier operations under test that no other statement uses, latest first;
     4. what the test printed and logged.
 
@@ -144,7 +145,8 @@ def assertions(
     about = {len(statements) - 1, *statements[-1].refs}
     if chosen and about.isdisjoint(fact.position for fact in chosen):  # a test should check its last statement
         chosen += [fact for fact in strong if fact.position in about][:1]
-    chosen = chosen or strong[: limit if kills is None else 1] or ([] if raised else weak[:1])
+    telling = kills is None and any(fact not in before for fact in strong)
+    chosen = chosen or strong[: limit if telling else 1] or ([] if raised else weak[:1])
     if not chosen and not raised:
         chosen = [Observation(len(statements) - 1, "", "is not", Literal("None"))]
     chosen += _class_of_text(chosen, statements, observations, subject)

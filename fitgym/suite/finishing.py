@@ -164,7 +164,7 @@ def finish(
     ]
     # Build the tests. Leave out idle ones, and ones whose outcome depends on installed packages.
     statements = [engine.table.statements(testcase) for testcase in kept]
-    by_fact = None if kills is None else [one.by_fact for one in kills]
+    by_fact = [None if one is None else one.by_fact for one in kills]
     made = finished_tests(statements, observed, engine.subject, before, by_fact)
     if checking:
         for at, reason in idle(engine, kept, made, observed, before, kills).items():
@@ -462,12 +462,9 @@ def _killed(
     observed: Sequence[Sequence[Observed]],
     before: Sequence[Observed | None],
     deadline: Deadline,
-) -> list[KillsOfTest] | None:
-    """Return the mutants that each test kills with its candidate assertions, None if there is no time."""
+) -> list[KillsOfTest | None]:
+    """Return the mutants that each test kills with its candidate assertions, None if there was no time for it."""
     if deadline.left <= 0:
-        return None
+        return [None] * len(testcases)
     engine.deadline = deadline.until(KILLING if not mutation.allotment.counted else 1.0)
-    try:
-        return mutation.matrix(testcases, observed, before)
-    except OutOfBudget:
-        return None
+    return mutation.matrix(testcases, observed, before)

@@ -37,7 +37,7 @@ def idle(
     tests: Sequence[FinishedTest | None],
     observed: Sequence[Sequence[Observed]],
     before: Sequence[Observed | None],
-    kills: Sequence[KillsOfTest] | None,
+    kills: Sequence[KillsOfTest | None],
 ) -> dict[int, str]:
     """Return the positions of idle tests, each with the reason.
 
@@ -63,16 +63,16 @@ def idle(
         if test.raises is not None:
             if _is_accident(engine, testcase, test):
                 reasons[at] = ACCIDENT
-        elif kills is not None and _is_idle(engine, test, agreement(observed[at]), before[at]):
+        elif kills[at] is not None and _is_idle(engine, test, agreement(observed[at]), before[at]):
             reasons[at] = IDLE
-        elif _is_vague(test) and (kills is None or not any(kills[at].by_fact.values())):
+        elif _is_vague(test) and not any((kills[at] or KillsOfTest()).by_fact.values()):
             if _last(test) in checked:
                 reasons[at] = REPEATED
             checked.add(_last(test))
     others = [at for at, test in enumerate(tests) if test is not None and at not in reasons]
     if not others:
         return {}
-    killed = [one.all for one in kills or [KillsOfTest()] * len(tests)]
+    killed = [(one or KillsOfTest()).all for one in kills]
     dead = set().union(*(killed[at] for at in others))
     taken = np.logical_or.reduce(_decisions(engine, [testcases[at] for at in others]), axis=0)
     for at in sorted(reasons, key=lambda at: (reasons[at] == ACCIDENT, -len(killed[at]), at)):

@@ -58,6 +58,7 @@ def kills_of(
     subject: Subject,
     kill: Kill,
     infected: Mapping[TestCase, Set[int]] | None = None,
+    most: int = MOST_TRIALS,
 ) -> list[KillsOfTest]:
     """Return the mutants that each test kills.
 
@@ -72,6 +73,7 @@ def kills_of(
         subject: the code under test.
         kill: runs test cases on mutants; may raise `OutOfBudget`.
         infected: see `trials`.
+        most: see `trials`.
     """
     expected = {
         testcase: Expectation(
@@ -84,7 +86,7 @@ def kills_of(
         for testcase, one, some in zip(testcases, seen, facts, strict=True)
         if one is not None
     }
-    tried = trials({testcase: traces[testcase] for testcase in expected}, mutants, subject, infected=infected)
+    tried = trials({testcase: traces[testcase] for testcase in expected}, mutants, subject, most, infected)
     by_fact: dict[TestCase, dict[Observation, set[int]]] = {
         t: {fact: set() for fact in e.facts} for t, e in expected.items()
     }

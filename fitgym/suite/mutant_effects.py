@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
@@ -17,7 +18,7 @@ from fitgym.messages.observation import Observation, Observed, agreement
 from fitgym.mutants.generation import mutants
 from fitgym.suite.allotment import Allotment
 from fitgym.suite.assertions import candidates
-from fitgym.suite.kills import OUTCOMES, KillsOfTest, kills_of, trials
+from fitgym.suite.kills import MOST_TRIALS, OUTCOMES, KillsOfTest, kills_of, trials
 from fitgym.suite.observers import enriched, unknown
 from fitgym.testcase.statement import TestCase
 
@@ -35,7 +36,7 @@ _CERTAIN = ("value", *OUTCOMES)
 
 _BY_LIMIT = ("clock", "memory", "crash", "exit")
 _CHUNK = 100  # trials between two checks of the allotment
-_TOGETHER = 16  # test cases that run on mutants before it is checked which mutants have died often enough
+_TOGETHER = 16  # test cases that run on mutants together; then it is checked which mutants have died often enough
 
 
 class Mutation:
@@ -50,6 +51,7 @@ class Mutation:
         self._engine = engine
         self.allotment = Allotment(engine) if allotment is None else allotment
         self._slow: set[int] = set()  # mutants stopped by the clock or the memory limit
+        self._surviving: Set[int] = frozenset()  # mutants that the search tried and that none of the candidates killed
         self._mutants = mutants(engine.subject.source, engine.subject.reference.class_name).made
         before = engine.killed_before
         self._killed_before = {number for number, mutant in enumerate(self._mutants) if mutant.id in before}
@@ -138,11 +140,10 @@ class Mutation:
         killed = {test: {number: impact == math.inf for number, impact in traces[test].effects} for test in traces}
         dead = {number for some in killed.values() for number, kill in some.items() if kill}
         tried = {number for some in killed.values() for number in some}
+        self._surviving |= tried - dead
         sure = [(test, number) for test, number in pairs if killed[test].get(number)]
         others = [
-            (test, number)
-            for test, number in pairs
-            if number not in killed[test] and (number in dead or number not in tried)
+            (test, number) for test, number in pairs if number not in killed[test] and number not in self._surviving
         ]
         return sure, others
 
@@ -168,17 +169,29 @@ class Mutation:
         testcases: Sequence[TestCase],
         observed: Sequence[Sequence[Observed]],
         before: Sequence[Observed | None],
-    ) -> list[KillsOfTest]:
-        """Return the mutants that each test case kills with its candidate assertions.
+    ) -> list[KillsOfTest | None]:
+        """Return the mutants that each test case kills with its candidate assertions, None if time ran out before.
 
         Args:
             testcases: the tests.
             observed: the observations of each test.
             before: the observation of each test without its last statement, if known.
-
-        Raises:
-            OutOfBudget: the allotment or the time ran out.
         """
+        found: list[KillsOfTest | None] = [None] * len(testcases)
+        with contextlib.suppress(OutOfBudget):
+            for start in range(0, len(testcases), _TOGETHER):
+                some = slice(start, start + _TOGETHER)
+                most = -(-MOST_TRIALS * len(testcases[some]) // len(testcases))
+                found[some] = self._matrix(testcases[some], observed[some], before[some], most)
+        return found
+
+    def _matrix(
+        self,
+        testcases: Sequence[TestCase],
+        observed: Sequence[Sequence[Observed]],
+        before: Sequence[Observed | None],
+        most: int,
+    ) -> list[KillsOfTest]:
         seen = [agreement(some) for some in observed]
         facts: list[list[Observation]] = []
         for at, (testcase, one, earlier) in enumerate(zip(testcases, seen, before, strict=True)):
@@ -191,7 +204,9 @@ class Mutation:
             facts.append(self._candidates(testcase, one.observations, so_far, raised=one.position >= 0))
         traces = {t: self._engine.trace(t) for t, one in zip(testcases, seen, strict=True) if one is not None}
         infected = self._infected(list(traces))
-        return kills_of(testcases, seen, facts, traces, self._mutants, self._engine.subject, self._run, infected)
+        if infected is not None:
+            infected = {testcase: some - self._surviving for testcase, some in infected.items()}
+        return kills_of(testcases, seen, facts, traces, self._mutants, self._engine.subject, self._run, infected, most)
 
     def _infected(self, testcases: Sequence[TestCase]) -> Mapping[TestCase, Set[int]] | None:
         """Return the mutants that each test case infects, None if infection is not recorded."""
