@@ -26,6 +26,7 @@ from fitgym.subject.types.hints import ANY, Hint
 __all__ = [
     "SET_CLOCK",
     "SET_COMMAND_LINE",
+    "SET_INPUT",
     "SET_VARIABLE",
     "Branch",
     "Class",
@@ -65,6 +66,9 @@ SET_VARIABLE = ("os", "environ.__setitem__")
 
 SET_COMMAND_LINE = ("fitgym.worker.command_line", "set_arguments")
 """Module and name of the operation that sets the words of the command line after the name of the program."""
+
+SET_INPUT = ("fitgym.worker.standard_input", "set_input")
+"""Module and name of the operation that sets the text of the standard input."""
 
 SET_CLOCK = ("fitgym.determinism.clock", "Clock.freeze")
 """Module and name of the operation that stops the clock at a moment, a text such as "2024-01-15 10:00"."""
@@ -295,8 +299,8 @@ class Operation:
 
     @property
     def sets_environment(self) -> bool:
-        """It sets what functions read without being passed it: an environment variable, the command line, the clock."""
-        return (self.module, self.name) in (SET_VARIABLE, SET_COMMAND_LINE, SET_CLOCK)
+        """It sets what functions read without being passed it: an environment variable, the command line, ..."""
+        return (self.module, self.name) in (SET_VARIABLE, SET_COMMAND_LINE, SET_INPUT, SET_CLOCK)
 
     @property
     def stops_clock(self) -> bool:

@@ -1,11 +1,11 @@
-"""Own environments: a test must not read the command line or the time of whoever runs it."""
+"""Own environments: a test must not read the command line, the standard input or the time of whoever runs it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from fitgym.engine.workbench import Workbench
-from fitgym.subject.subject import SET_CLOCK, SET_COMMAND_LINE
+from fitgym.subject.subject import SET_CLOCK, SET_COMMAND_LINE, SET_INPUT
 from fitgym.testcase.expression import Collection, Expression, Literal
 from fitgym.testcase.statement import Statement, TestCase
 
@@ -14,6 +14,7 @@ __all__ = ["with_own_environment", "without_unread_clocks"]
 _MOMENTS = (Literal("'2019-07-07 21:32'"), Literal("'2031-11-13 06:05'"), Literal("'1995-05-26 15:45'"))
 _OWN: tuple[tuple[tuple[str, str], tuple[Expression, ...], tuple[Expression, ...]], ...] = (
     (SET_COMMAND_LINE, (Collection("list", ()),), (Collection("list", (Literal("'tests'"),)),)),
+    (SET_INPUT, (Literal("''"),), (Literal("'y\\n'"),)),
     (SET_CLOCK, (Literal("'2024-01-15 10:00'"), Literal("'2023-11-07 22:13'")), _MOMENTS),
 )
 """What a test sets: the operation, values that it sets, and other ones, to find out whether it matters.
@@ -23,10 +24,11 @@ The last moment has the year, the month, the day of the week and the hour of the
 
 
 def with_own_environment(engine: Workbench, testcases: Sequence[TestCase]) -> list[TestCase]:
-    """Return the test cases. One that reads the command line or the time without setting it now starts by setting it.
+    """Return the test cases. One that reads something without setting it now starts by setting it.
 
-    A test case reads it if it behaves differently with another value. In the search the command line is empty, and the
-    clock shows another time than the one that is set here. So a test case is left as it is if it would cover less.
+    This is about the command line, the standard input and the time. A test case reads one of them if it behaves
+    differently with another value. In the search the first two are empty, and the clock shows another time than the one
+    that is set here. So a test case is left as it is if it would cover less.
 
     Raises:
         OutOfBudget: the deadline passed.

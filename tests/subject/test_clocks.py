@@ -102,7 +102,8 @@ def test_what_depends_on_the_time_is_checked_at_a_fixed_time(dialect: str, tmp_p
         ("order", "orders.datetime", "time.time"),
     ]:
         mine = [test for test in tests if test.startswith(name)]
-        assert mine and all(f'"{place}"' in test and f'"{other}"' not in test for test in mine)
+        assert any(f'"{place}"' in test for test in mine)
+        assert not any(f'"{other}"' in test for test in mine)
     assert_ruff_accepts(run.suite_path, ["check"])
     assert_ruff_accepts(run.suite_path, ["format", "--check"])
     done = subprocess.run(

@@ -23,6 +23,7 @@ from fitgym.subject.introspection.recipes import (
     Recipe,
     clock_setter,
     command_line_setter,
+    input_setter,
     variable_setter,
 )
 from fitgym.subject.introspection.special import is_special
@@ -112,6 +113,10 @@ class Helpers:
         """Add the operation that sets one of these command lines."""
         self._recipe(command_line_setter(lines), "", NONE, 0)
         self.add()
+
+    def add_input(self) -> None:
+        """Add the operation that sets the text of the standard input."""
+        self._recipe(input_setter(), "", NONE, 0)
 
     def add_mentioned(self, mentioned: Mentions) -> None:
         """Add the operations that examples of the package use and the catalogue lacks.

@@ -41,6 +41,7 @@ from fitgym.subject.introspection.inner import returned_function
 from fitgym.subject.introspection.names import Nodes, plain
 from fitgym.subject.introspection.parameters import Parameters, with_hooks
 from fitgym.subject.introspection.special import NOT_CALLED, OPERATORS, is_mangled, is_private, is_special
+from fitgym.subject.introspection.standard_input import reads_input
 from fitgym.subject.introspection.templates import template_methods
 from fitgym.subject.mentions import mentions
 from fitgym.subject.subject import (
@@ -197,6 +198,8 @@ class _Inspector:
             helpers.add_clock(sorted({clock.kind for clock in read}))
         if lines := reads(self.tree, self.parameters.command_lines):
             helpers.add_command_lines(lines)
+        if reads_input(self.tree):
+            helpers.add_input()
         helpers.add_mentioned(mentions(examples(self.name, self.reference.path, source)))
 
     def _has_tested(self) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal
 
-from fitgym.subject.subject import SET_CLOCK, SET_COMMAND_LINE, SET_VARIABLE
+from fitgym.subject.subject import SET_CLOCK, SET_COMMAND_LINE, SET_INPUT, SET_VARIABLE
 from fitgym.subject.types.hints import ANY, PATH, PATH_TEXT, Hint, union
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "clock_setter",
     "command_line",
     "command_line_setter",
+    "input_setter",
     "variable_setter",
 ]
 
@@ -49,6 +50,12 @@ def variable_setter(names: Sequence[str]) -> Recipe:
 def command_line_setter(lines: Iterable[tuple[Hint, ...]]) -> Recipe:
     """Return the operation that sets one of these command lines."""
     return Recipe("function", *SET_COMMAND_LINE, (("words", command_line(lines), True),))
+
+
+def input_setter() -> Recipe:
+    """Return the operation that sets the text of the standard input: answers, numbers, words, or any other text."""
+    text = union([_one_of("y\n", "1\n2\n", "a b\nc d\n", ""), _STR])
+    return Recipe("function", *SET_INPUT, (("text", text, True),))
 
 
 def clock_setter(kinds: Iterable[str]) -> Recipe:

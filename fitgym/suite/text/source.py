@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
-from fitgym.subject.subject import SET_VARIABLE, Operation, Subject, subclass_name
+from fitgym.subject.subject import SET_INPUT, SET_VARIABLE, Operation, Subject, subclass_name
 from fitgym.subject.types.hints import Hint
 from fitgym.suite.text.clock import freezing
 from fitgym.suite.text.environment import ASSIGNED, Environment
@@ -331,10 +331,13 @@ class _Writer:
         return self._driven(drive, self._call(operation, statement, tuple(args)), target)
 
     def _setting(self, operation: Operation, args: Sequence[Piece], stopped: Container[str]) -> list[str]:
-        """Return the lines that set an environment variable, the command line or the clock."""
+        """Return the lines that set an environment variable, the standard input, the command line or the clock."""
         if operation.name == SET_VARIABLE[1]:
             name, value = args or ("", "")
             return self.environment.variable(name, value, self.scope, self.width)
+        if operation.name == SET_INPUT[1]:
+            text = Bracket(f"{self.scope.module('io')}.StringIO(", tuple(args), ")", call=True)
+            return self.environment.replaced("sys.stdin", text, self.scope, self.width)
         if operation.stops_clock:
             clocks = [clock for clock in self.subject.clocks if not args or clock.kind in stopped]
             frozen, moment = (self._free("FrozenDatetime"), flat(args[0])) if args else ("", "")
