@@ -133,11 +133,16 @@ def test_flaky_assertions_go_and_the_rest_of_their_test_stays(tmp_path: Path) ->
 
 def test_what_holds_on_one_machine_only_is_not_asserted(tmp_path: Path) -> None:
     here = sorted(os.listdir("/"))
+    folders = [
+        entry.path for entry in os.scandir("/etc") if entry.is_dir() and os.access(entry.path, os.R_OK | os.X_OK)
+    ]
+    system = next(folder for folder in sorted(folders) if os.listdir(folder))
     leaning = {
         "zone": f"assert time.strftime('%z') == {time.strftime('%z')!r}",
         "user": f"assert os.environ.get('USER', '') == {os.environ.get('USER', '')!r}",
         "width": f"assert os.get_terminal_size.__name__ and os.environ.get('COLUMNS') == {os.environ.get('COLUMNS')!r}",
         "root": f"assert sorted(os.listdir('/')) == {here!r}",
+        "system": f"assert len(os.listdir({system!r})) == {len(os.listdir(system))}",
         "scanned": f"assert sorted(entry.name for entry in os.scandir('/')) == {here!r}",
         "walked": f"assert len(next(os.walk('/'))[1]) > {len(next(os.walk('/'))[1]) - 2}",
         "arguments": "import sys\nassert len(sys.argv) > 1",

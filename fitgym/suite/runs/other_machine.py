@@ -14,14 +14,15 @@ import io
 import os
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
 from fitgym.sandbox.overlay import Entries
 
-__all__ = ["ENVIRONMENT", "arrive", "furnish"]
+__all__ = ["ENVIRONMENT", "SHARED", "arrive", "furnish", "is_shared"]
 
 ENVIRONMENT: Mapping[str, str] = MappingProxyType(
     {
@@ -32,8 +33,11 @@ ENVIRONMENT: Mapping[str, str] = MappingProxyType(
 )
 """Environment variables with other values on the simulated machine."""
 
-SHARED = ("/", "/etc", "/home", "/opt", "/root", "/tmp", "/usr", "/var", "/var/tmp")
+SHARED = ("/", "/bin", "/home", "/root", "/tmp", "/usr", "/usr/bin", "/usr/local/bin", "/var/tmp")
 """Folders whose content a test must not depend on."""
+
+SYSTEM = ("/etc", "/opt", "/srv", "/var")
+"""Folders of the system: the same holds for all folders in them, except those of Python, of the code and of tests."""
 
 
 PROJECT: Mapping[str, str] = MappingProxyType(
@@ -100,13 +104,25 @@ def _found_always(old: Callable[..., Any]) -> Any:
 
 
 def _half_of(old: Callable[..., Any], made: Callable[[list[Any]], Any]) -> Callable[..., Any]:
-    """Return a function that lists folders, but only every second entry of shared folders."""
+    """Return a function that lists folders, but only every second entry of shared folders, and not the first."""
     shared = frozenset((*SHARED, os.path.expanduser("~")))
 
     def listing(path: Any = ".") -> Any:
         found = old(path)
-        if isinstance(path, int) or os.path.abspath(os.fsdecode(path)) not in shared:
+        if isinstance(path, int) or not is_shared(os.path.abspath(os.fsdecode(path)), shared):
             return found
         return made([entry for index, entry in enumerate(found) if index % 2])
 
     return listing
+
+
+def is_shared(folder: str, shared: frozenset[str]) -> bool:
+    """Return whether the content of a folder differs between machines."""
+    if folder in shared or not _is_in(folder, SYSTEM):
+        return folder in shared
+    places = (os.getcwd(), tempfile.gettempdir(), sys.prefix, sys.base_prefix, *filter(os.path.isabs, sys.path))
+    return not _is_in(folder, places)
+
+
+def _is_in(folder: str, places: Iterable[str]) -> bool:
+    return any(folder == place or folder.startswith(place.rstrip(os.sep) + os.sep) for place in places)
