@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from fitgym.errors import OutOfBudget
-from fitgym.subject.subject import Operation, Parameter
+from fitgym.subject.subject import Operation, OperationKind, Parameter
 from fitgym.subject.types.hints import ANY, NONE, Hint
 from fitgym.suite.reduction.dependencies import connected, needed, without, without_orphans
 from fitgym.suite.reduction.makers import Means
@@ -700,6 +700,29 @@ def test_what_the_code_never_reads_becomes_none(value: Expression) -> None:
     operation = Operation(1, "function", "shop", "close", parameters=(parameter,))
     assert argument(None) in [change.value for change in plainer(Statement(1, -1, (value,)), operation)]
     assert list(plainer(Statement(1, -1, (argument(None),)), operation)) == []
+
+
+@pytest.mark.parametrize(
+    ("value", "kind", "expected"),
+    [
+        (Collection("tuple", (argument(3),)), "constructor", True),
+        (Collection("list", ()), "constructor", True),
+        (argument(False), "constructor", True),
+        (argument(3), "constructor", False),
+        (argument("owner"), "constructor", False),
+        (Ref(0), "constructor", False),
+        (Collection("list", ()), "function", False),
+    ],
+)
+def test_none_says_that_what_a_constructor_stores_does_not_matter(
+    value: Expression, kind: OperationKind, expected: bool
+) -> None:
+    parameter = Parameter("owner", "positional_or_keyword", ANY)
+    operation = Operation(1, kind, "shop", "Basket", parameters=(parameter,))
+    assert (argument(None) in [change.value for change in plainer(Statement(1, -1, (value,)), operation)]) is expected
+    if expected:
+        after = Statement(1, -1, (argument(None),))
+        assert argument(3) not in [change.value for change in plainer(after, operation)]
 
 
 def test_a_call_that_raises_keeps_to_the_annotation_of_a_class() -> None:

@@ -40,6 +40,7 @@ _EMPTY_TEXT, _EMPTY_CONTAINER = 60, 360  # more than "a", and than a list of one
 _EMPTY_OPTIONS = 20  # less than any dict with content
 _LITTLE = {"0": 36, "1": 34, "2": 32, "3": 30}  # 0 and 1 are neutral to arithmetic, and 2 + 2 is 2 * 2
 _SAME = 10  # a number that another argument has, too: such a call does not notice that they are exchanged
+_NOTHING = 31  # None for what a constructor takes as it comes: more than 3, less than any container or object
 _WORD = 22  # the name of the parameter as a text; costs less than "a"
 
 _PLAIN: dict[str, tuple[Expression, ...]] = {
@@ -82,11 +83,13 @@ class _Wish(NamedTuple):
         hint: its declared type.
         word: the name of its parameter as the text of a literal; "" for a name without meaning.
         option: it is not the first argument, so a dict contains options.
+        nothing: None says that it does not matter.
     """
 
     hint: Hint = ANY
     word: str = ""
     option: bool = False
+    nothing: bool = False
 
 
 def plainer(statement: Statement, operation: Operation | None = None, *, raises: bool = False) -> Iterator[Change]:
@@ -104,7 +107,7 @@ def plainer(statement: Statement, operation: Operation | None = None, *, raises:
         # A number that an argument before this one has, too. Only those before: of two equal numbers one must change.
         same = [one for _, one in given[index + 1 :] if _is_number(one)]
         parameter = parameter_at(operation, place)
-        cost, cheaper = _cheaper(value, _wish(parameter, place), raises)
+        cost, cheaper = _cheaper(value, _wish(parameter, place, operation), raises)
         before = cost + _SAME * (value in same)
         if _can_go(statement, place, parameter):
             yield Change(place, None, before + _around(place))
@@ -121,7 +124,7 @@ def _cheaper(value: Expression, wish: _Wish, raises: bool) -> tuple[int, tuple[t
     """
     before = _cost(value, wish)
     named = (Literal(wish.word),) if wish.word and _kind(value) == "str" else ()
-    values = dict.fromkeys((*named, *_plainer(value), *_fitting(value, wish.hint, raises)))
+    values = dict.fromkeys((*named, *_plainer(value), *_fitting(value, wish.hint, wish.nothing, raises)))
     costs = ((smaller, _cost(smaller, wish)) for smaller in values)
     return before, tuple((smaller, cost) for smaller, cost in costs if cost < before + _SAME)
 
@@ -150,7 +153,7 @@ def weight(statement: Statement, operation: Operation | None = None) -> int:
     """Return the total cost of the arguments of the statement."""
     total = 0
     for place, value in arguments(statement):
-        total += _cost(value, _wish(parameter_at(operation, place), place)) + _around(place)
+        total += _cost(value, _wish(parameter_at(operation, place), place, operation)) + _around(place)
     return total
 
 
@@ -182,14 +185,16 @@ def parameter_at(operation: Operation | None, place: int | str) -> Parameter | N
     return next(iter(positional[place:] or further), None)
 
 
-def _wish(parameter: Parameter | None, place: int | str) -> _Wish:
+def _wish(parameter: Parameter | None, place: int | str, operation: Operation | None) -> _Wish:
     """Return what the argument of a parameter should look like."""
     if parameter is None:
         return _Wish(option=place != 0)
     name = parameter.name.strip("_")
     says_something = len(name) > 1 and not parameter.kind.startswith("var_")
     certain = parameter.declared or parameter.hint == NONE  # what the code never reads is None
-    return _Wish(parameter.hint if certain else ANY, repr(name) if says_something else "", place != 0)
+    constructs = operation is not None and operation.kind == "constructor"
+    nothing = constructs and parameter.hint == ANY and parameter.required and not parameter.kind.startswith("var_")
+    return _Wish(parameter.hint if certain else ANY, repr(name) if says_something else "", place != 0, nothing)
 
 
 def _can_go(statement: Statement, place: int | str, parameter: Parameter | None) -> bool:
@@ -211,9 +216,11 @@ def _kinds(hint: Hint) -> frozenset[str]:
     return frozenset({kind, "int"}) if kind == "float" else frozenset({kind})
 
 
-def _fitting(value: Expression, hint: Hint, raises: bool) -> Iterator[Expression]:
+def _fitting(value: Expression, hint: Hint, nothing: bool, raises: bool) -> Iterator[Expression]:
     """Yield simple values that match the hint better."""
     kinds = sorted(_kinds(hint))
+    if nothing and not refers(value):
+        yield Literal("None")
     if kinds and (not isinstance(value, Ref) or hint == NONE) and _kind(value) not in kinds:
         yield from (plain for kind in kinds for plain in _PLAIN[kind])
     elif raises and (refers(value) or isinstance(value, Name | Lambda)):
@@ -241,6 +248,8 @@ def _cost(expression: Expression, wish: _Wish) -> int:
     misfit = _MISFIT if kinds and (kind := _kind(expression)) and kind not in kinds else 0
     if wish.word and expression == Literal(wish.word):
         return misfit + _WORD
+    if wish.nothing and expression == Literal("None"):
+        return _NOTHING
     return misfit + (_EMPTY_OPTIONS if wish.option and expression == _NO_OPTIONS else _size(expression))
 
 
