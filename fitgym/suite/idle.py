@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from fitgym.engine.workbench import Workbench
 from fitgym.messages.observation import Observed, agreement
+from fitgym.subject.types.hints import NAMESPACES
 from fitgym.suite.finished_test import FinishedTest
 from fitgym.suite.inspections import shows_effect
 from fitgym.suite.kills import KillsOfTest
@@ -44,8 +45,9 @@ def idle(
     A test is idle if it ends in an accident, or if its last statement shows no effect. The class of a result is an
     effect, except for that of a constructor, but it is checked at most once for each operation, and not if another test
     checks more of a result. An idle test stays if no other test takes one of its branches, or if it returns and kills a
-    mutant that no other test kills; tests that return come first, those that kill the most before others. If all tests
-    are idle, all stay: a poor suite is better than none.
+    mutant that no other test kills; tests that return come first, those that kill the most before others. An accident
+    that misses an attribute and has a stand-in never stays, because what a stand-in lacks is no behaviour of the code. If
+    all tests are idle, all stay: a poor suite is better than none.
 
     Args:
         engine: has executed the test cases.
@@ -76,6 +78,8 @@ def idle(
     dead = set().union(*(killed[at] for at in others))
     taken = np.logical_or.reduce(_decisions(engine, [testcases[at] for at in others]), axis=0)
     for at in sorted(reasons, key=lambda at: (reasons[at] == ACCIDENT, -len(killed[at]), at)):
+        if reasons[at] == ACCIDENT and _lacks_attribute(engine, tests[at]):
+            continue
         (mine,) = _decisions(engine, [testcases[at]])
         if (mine & ~taken).any() or (reasons[at] != ACCIDENT and killed[at] - dead):
             taken |= mine
@@ -100,6 +104,14 @@ def _is_accident(engine: Workbench, testcase: TestCase, test: FinishedTest) -> b
     operation = engine.subject.operations[test.statements[-1].operation]
     deliberate = raised is None or raised.kind != "implicit" or bool(test.match) or operation.kind == "operator"
     return test.raises in _ACCIDENTS and not deliberate
+
+
+def _lacks_attribute(engine: Workbench, test: FinishedTest | None) -> bool:
+    """Return whether a test that ends in an accident misses an attribute and has a stand-in, which may lack any."""
+    if test is None or test.raises != Name("builtins", "AttributeError"):
+        return False
+    made = [engine.subject.operations[statement.operation] for statement in test.statements]
+    return any(f"{operation.module}.{operation.name}" in NAMESPACES for operation in made)
 
 
 def _is_idle(engine: Workbench, test: FinishedTest, seen: Observed | None, before: Observed | None) -> bool:

@@ -10,14 +10,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-from shelf_subject import FETCH, FIND, SUBJECT
+from shelf_subject import BOOK, FETCH, FIND, SUBJECT
 
 from fitgym.messages.observation import Observation, Observed
 from fitgym.run.generation import Run, generate
+from fitgym.subject.subject import Operation
 from fitgym.suite.finished_test import FinishedTest
 from fitgym.suite.idle import ACCIDENT, IDLE, REPEATED, idle
 from fitgym.suite.kills import KillsOfTest
-from fitgym.testcase.expression import Literal, Name
+from fitgym.testcase.expression import Literal, Name, Ref
 from fitgym.testcase.statement import Statement
 
 DOUBLE = """
@@ -154,6 +155,27 @@ def test_the_goal_of_coverage_keeps_them(tmp_path: Path) -> None:
     (tmp_path / "subject_module.py").write_text(textwrap.dedent(source) + textwrap.dedent(DOUBLE))
     run = generate(str(tmp_path / "subject_module.py"), budget="300x", seed=1, goal="coverage")
     assert "bell.ring()" in run.source
+
+
+def test_what_a_stand_in_lacks_is_not_checked_even_for_a_branch() -> None:
+    """Two tests end in an AttributeError and take a branch of their own; one of them calls with a stand-in."""
+    made = Operation(len(SUBJECT.operations), "constructor", "types", "SimpleNamespace")
+    subject = replace(SUBJECT, operations=(*SUBJECT.operations, made))
+    stand_in, call = Statement(made.id), Statement(FETCH, args=(Ref(0),))
+    error = Name("builtins", "AttributeError")
+    tests = [
+        FinishedTest("test_object", (Statement(BOOK), call), (), error),
+        FinishedTest("test_stand_in", (stand_in, call), (), error),
+        FinishedTest("test_value", (Statement(FIND),), (Observation(0, "", "equal", Literal("1")),)),
+    ]
+    engine: Any = SimpleNamespace(
+        has_trace=lambda testcase: True,
+        trace=lambda testcase: SimpleNamespace(raised=SimpleNamespace(kind="implicit")),
+        subject=replace(subject, branches=tuple(SimpleNamespace(root=False) for _ in tests)),  # type: ignore[arg-type]
+        covers=lambda name, testcases: np.eye(3, dtype=bool)[[at for (at,) in testcases]],
+    )
+    seen = [[Observed()]] * 3
+    assert idle(engine, [(0,), (1,), (2,)], tests, seen, [None] * 3, [None] * 3) == {1: ACCIDENT}
 
 
 def test_the_class_of_a_result_is_checked_once_and_not_beside_its_value() -> None:
