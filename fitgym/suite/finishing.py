@@ -66,7 +66,13 @@ Report = Callable[[str], None]
 _LAZY = {("builtins", name) for name in ("enumerate", "filter", "map", "reversed", "zip")}
 _LAZY |= {("itertools", name) for name in dir(itertools)}
 
-_NOT_INSTALLED = (Name("builtins", "ModuleNotFoundError"), Name("builtins", "ImportError"))
+_ELSEWHERE = {
+    Name("builtins", "ModuleNotFoundError"): "it depends on which packages are installed",
+    Name("builtins", "ImportError"): "it depends on which packages are installed",
+    Name("socket", "gaierror"): "it depends on the network",
+    Name("socket", "herror"): "it depends on the network",
+}
+"""Why a test is left out that expects an exception which is not raised on every machine."""
 
 _UNOBSERVED = "no time was left to observe it"
 
@@ -171,8 +177,8 @@ def finish(
             if (test := made[at]) is not None:
                 late.append(Dropped(test.name, reason))
                 made[at] = None
-    elsewhere = [test for test in made if test is not None and test.raises in _NOT_INSTALLED]
-    late += [Dropped(test.name, "it depends on which packages are installed") for test in elsewhere]
+    elsewhere = [test for test in made if test is not None and test.raises in _ELSEWHERE]
+    late += [Dropped(test.name, _ELSEWHERE[test.raises]) for test in elsewhere if test.raises is not None]
     tests = arranged([test for test in made if test is not None and test not in elsewhere], engine.subject)
     folder = None if filing is None else filing.path.parent.resolve()
     unbound: frozenset[str] = frozenset()  # names with another meaning in the existing file
