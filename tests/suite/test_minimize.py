@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from fitgym.errors import OutOfBudget
 from fitgym.subject.subject import Operation, OperationKind, Parameter
-from fitgym.subject.types.hints import ANY, NONE, Hint
+from fitgym.subject.types.hints import ANY, NONE, Hint, union
 from fitgym.suite.reduction.dependencies import connected, needed, without, without_orphans
 from fitgym.suite.reduction.makers import Means
 from fitgym.suite.reduction.minimize import Kills, minimize
@@ -700,6 +700,20 @@ def test_what_the_code_never_reads_becomes_none(value: Expression) -> None:
     operation = Operation(1, "function", "shop", "close", parameters=(parameter,))
     assert argument(None) in [change.value for change in plainer(Statement(1, -1, (value,)), operation)]
     assert list(plainer(Statement(1, -1, (argument(None),)), operation)) == []
+
+
+@pytest.mark.parametrize(
+    ("element", "expected"),
+    [("shop.Gift", True), ("builtins.int", True), ("builtins.str", False), ("", False)],
+)
+def test_a_text_is_no_collection_of_something_else_than_characters(element: str, expected: bool) -> None:
+    several = Hint("iterable", args=(Hint("class", element) if element else ANY,))
+    parameter = Parameter("gifts", "positional_or_keyword", union([several, NONE]), declared=True)
+    operation = Operation(1, "function", "shop", "send", parameters=(parameter,))
+    found = [change.value for change in plainer(Statement(1, -1, (argument("gifts"),)), operation)]
+    assert (Collection("list", ()) in found and argument(None) in found) is expected
+    listed = Statement(1, -1, (Collection("list", (argument(3),)),))
+    assert argument("gifts") not in [change.value for change in plainer(listed, operation)]
 
 
 @pytest.mark.parametrize(

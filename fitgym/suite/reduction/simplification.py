@@ -54,6 +54,9 @@ _PLAIN: dict[str, tuple[Expression, ...]] = {
     "dict": (Collection("dict", ()),),
     "none": (Literal("None"),),
 }
+_SEVERAL = frozenset({"list", "tuple", "set", "frozenset", "iter"})
+"""The kinds that fit an iterable of something else than characters; a text is one, but not of such elements."""
+
 _NO_OPTIONS = Collection("dict", ())
 _OPTION = re.compile(r"(.)--[a-z][a-z0-9_-]+\1")
 _WORDS = re.compile(r"[A-Za-z]{2,}|[0-9]{2,}")
@@ -210,10 +213,19 @@ def _kinds(hint: Hint) -> frozenset[str]:
     if hint.kind == "union":
         parts = [_kinds(part) for part in hint.args]
         return frozenset().union(*parts) if all(parts) else frozenset()
+    if hint.kind in ("iterable", "sequence") and hint.args and not _may_be_text(hint.args[0]):
+        return _SEVERAL
     kind = simple_kind(hint)
     if kind not in _PLAIN or (hint.kind == "class" and not hint.name.startswith("builtins.") and hint.name in SCALARS):
         return frozenset()
     return frozenset({kind, "int"}) if kind == "float" else frozenset({kind})
+
+
+def _may_be_text(hint: Hint) -> bool:
+    """Return whether a character is such an element, or an unknown one."""
+    if hint.kind == "union":
+        return any(map(_may_be_text, hint.args))
+    return hint.kind in ("any", "literal") or hint.name in ("builtins.str", "builtins.object")
 
 
 def _fitting(value: Expression, hint: Hint, nothing: bool, raises: bool) -> Iterator[Expression]:
@@ -222,9 +234,9 @@ def _fitting(value: Expression, hint: Hint, nothing: bool, raises: bool) -> Iter
     if nothing and not refers(value):
         yield Literal("None")
     if kinds and (not isinstance(value, Ref) or hint == NONE) and _kind(value) not in kinds:
-        yield from (plain for kind in kinds for plain in _PLAIN[kind])
+        yield from (plain for kind in kinds for plain in _PLAIN.get(kind, ()))
     elif raises and (refers(value) or isinstance(value, Name | Lambda)):
-        yield from (plain for kind in kinds for plain in _PLAIN[kind])
+        yield from (plain for kind in kinds for plain in _PLAIN.get(kind, ()))
         yield from _ANYTHING if hint == ANY else ()
 
 
