@@ -299,7 +299,10 @@ class Operation:
 
     @property
     def sets_environment(self) -> bool:
-        """It sets what functions read without being passed it: an environment variable, the command line, ..."""
+        """It sets what functions read without being passed it.
+
+        This is an environment variable, the command line, the standard input or the clock.
+        """
         return (self.module, self.name) in (SET_VARIABLE, SET_COMMAND_LINE, SET_INPUT, SET_CLOCK)
 
     @property

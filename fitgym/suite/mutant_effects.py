@@ -192,6 +192,7 @@ class Mutation:
         before: Sequence[Observed | None],
         most: int,
     ) -> list[KillsOfTest]:
+        """Return the mutants that each of some test cases kills; at most `most` trials are run."""
         seen = [agreement(some) for some in observed]
         facts: list[list[Observation]] = []
         for at, (testcase, one, earlier) in enumerate(zip(testcases, seen, before, strict=True)):

@@ -127,7 +127,7 @@ def _cheaper(value: Expression, wish: _Wish, raises: bool) -> tuple[int, tuple[t
     """
     before = _cost(value, wish)
     named = (Literal(wish.word),) if wish.word and _kind(value) == "str" else ()
-    values = dict.fromkeys((*named, *_plainer(value), *_fitting(value, wish.hint, wish.nothing, raises)))
+    values = dict.fromkeys((*named, *_plainer(value), *_fitting(value, wish, raises)))
     costs = ((smaller, _cost(smaller, wish)) for smaller in values)
     return before, tuple((smaller, cost) for smaller, cost in costs if cost < before + _SAME)
 
@@ -228,10 +228,11 @@ def _may_be_text(hint: Hint) -> bool:
     return hint.kind in ("any", "literal") or hint.name in ("builtins.str", "builtins.object")
 
 
-def _fitting(value: Expression, hint: Hint, nothing: bool, raises: bool) -> Iterator[Expression]:
-    """Yield simple values that match the hint better."""
+def _fitting(value: Expression, wish: _Wish, raises: bool) -> Iterator[Expression]:
+    """Yield simple values that match the wish better."""
+    hint = wish.hint
     kinds = sorted(_kinds(hint))
-    if nothing and not refers(value):
+    if wish.nothing and not refers(value):
         yield Literal("None")
     if kinds and (not isinstance(value, Ref) or hint == NONE) and _kind(value) not in kinds:
         yield from (plain for kind in kinds for plain in _PLAIN.get(kind, ()))
