@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import subprocess
@@ -298,7 +299,9 @@ def test_runs_in_parallel_end_with_the_process_that_asked_for_them() -> None:
     )
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) as driver:
         assert driver.stdout is not None and driver.stdout.readline().strip()
-        started = _descendants(driver.pid)
+        deadline = time.monotonic() + 20
+        while len(started := _descendants(driver.pid)) < 4 and time.monotonic() < deadline:
+            time.sleep(0.001)  # between two runs there is no worker
         driver.kill()
     assert len(started) >= 4  # two runs, each with a worker for its subject
     deadline = time.monotonic() + 20
@@ -309,9 +312,10 @@ def test_runs_in_parallel_end_with_the_process_that_asked_for_them() -> None:
 
 def _descendants(pid: int) -> list[int]:
     found = []
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        for child in (task / "children").read_text("utf-8").split():
-            found += [int(child), *_descendants(int(child))]
+    with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            for child in (task / "children").read_text("utf-8").split():
+                found += [int(child), *_descendants(int(child))]
     return found
 
 
