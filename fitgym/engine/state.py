@@ -108,7 +108,7 @@ class State:
         existing: Existing | None = None,
     ) -> None:
         self.executor = executor
-        self.subject = executor.subject if options.mined == "use" else executor.subject.without_examples()
+        self.subject = executor.subject if options.mined == "use" else executor.subject.without_examples
         self.variants = variants
         self.existing = None if existing is None else existing.of(self.subject)
         self.table = StatementTable()
@@ -149,7 +149,7 @@ class State:
         self.idle = 0
         self.chunk = 16
         self.spares_mutants = False
-        self.survivors = Survivors(len(self.subject.mutants))
+        self.survivors = Survivors()
         self.imported: dict[frozenset[str], Trace] = {}
         self.ill_typed: dict[tuple[str, str], None] = {}
         self.saved: dict[Hashable, list[Individual]] = {}

@@ -21,13 +21,10 @@ class Survivors:
         `EVERY` * (1 + ln(n / `EVERY`))
 
     of them run: 90 of 100, and 228 of 1,000. The others count as infecting the mutant without an impact.
-
-    Args:
-        n_mutants: number of mutants of the subject.
     """
 
-    def __init__(self, n_mutants: int) -> None:
-        self._infections: Floats = np.zeros(n_mutants)
+    def __init__(self) -> None:
+        self._infections: Floats = np.zeros(())  # of each mutant, from the first call on
 
     def due(self, infected: Mask) -> Mask:
         """Return on which mutants the next test cases should run, shape `(n_testcases, n_mutants)`.

@@ -425,8 +425,9 @@ class Subject:
         """The ids of the operations that a search calls only if nothing else helps: private ones, and doubles."""
         return self.doubles | {one.id for one in self.operations if one.entry_kind == "private"}
 
+    @cached_property
     def without_examples(self) -> Subject:
-        """Return the subject without the operations that only examples use; they come last in `operations`."""
+        """The subject without the operations that only examples use; they come last in `operations`."""
         return replace(self, operations=tuple(one for one in self.operations if not one.exampled))
 
     @cached_property

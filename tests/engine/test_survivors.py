@@ -14,16 +14,16 @@ def _trials(survivors: Survivors, n_testcases: int) -> int:
 
 @pytest.mark.parametrize(("infections", "trials"), [(1, 1), (EVERY, EVERY), (100, 90), (1000, 228)])
 def test_of_many_infections_few_are_tried(infections: int, trials: int) -> None:
-    assert _trials(Survivors(1), infections) == trials
+    assert _trials(Survivors(), infections) == trials
 
 
 def test_batches_make_no_difference() -> None:
-    survivors = Survivors(1)
-    assert sum(_trials(survivors, size) for size in (7, 50, 143, 300, 500)) == _trials(Survivors(1), 1000)
+    survivors = Survivors()
+    assert sum(_trials(survivors, size) for size in (7, 50, 143, 300, 500)) == _trials(Survivors(), 1000)
 
 
 def test_a_mutant_that_is_not_infected_is_not_due_and_loses_nothing() -> None:
-    survivors = Survivors(2)
+    survivors = Survivors()
     infected = np.ones((1000, 2), dtype=bool)
     infected[:, 1] = False
     assert not survivors.due(infected)[:, 1].any()
@@ -31,4 +31,4 @@ def test_a_mutant_that_is_not_infected_is_not_due_and_loses_nothing() -> None:
 
 
 def test_no_test_case_is_no_trial() -> None:
-    assert Survivors(3).due(np.zeros((0, 3), dtype=bool)).shape == (0, 3)
+    assert Survivors().due(np.zeros((0, 3), dtype=bool)).shape == (0, 3)

@@ -337,7 +337,7 @@ def test_what_tests_use_of_other_modules_of_the_package_becomes_an_operation(pac
         added = {f"{one.module}.{one.name}" for one in subject.operations if one.exampled}
         assert added == {"p.make_node", "p.link", "p.model.Node", "p.model.Node.grow"}
         assert not any(one.exampled and one.is_entry_point for one in subject.operations)
-        own = subject.without_examples().operations
+        own = subject.without_examples.operations
         assert own == subject.operations[: len(own)]
         (testcase,) = seeds(subject, 40).testcases
         names = [subject.operations[one.operation].name for one in testcase]
