@@ -192,13 +192,14 @@ class _Inspector:
         """Find operations that build arguments for those under test."""
         helpers = Helpers(self.name.partition(".")[0], self.catalogue, self.parameters)
         helpers.add()
-        if names := variables(self.tree):
+        # Walking the tree takes a hundred times as long as searching the text.
+        if "env" in source and (names := variables(self.tree)):
             helpers.add_variables(names)
         if read := clocks(self.tree, self.name):
             helpers.add_clock(sorted({clock.kind for clock in read}))
         if lines := reads(self.tree, self.parameters.command_lines):
             helpers.add_command_lines(lines)
-        if reads_input(self.tree):
+        if ("input" in source or "stdin" in source) and reads_input(self.tree):
             helpers.add_input()
         helpers.add_mentioned(mentions(examples(self.name, self.reference.path, source)))
 
