@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable
 from typing import Any, Self
 
 from fitgym.execution.executor import Executor
+from fitgym.execution.launch import ForkServer
 
 __all__ = ["Pool"]
 
@@ -18,10 +19,14 @@ class Pool:
 
     Args:
         most: the maximum number of executors that stay open.
+
+    Attributes:
+        server: may start the workers.
     """
 
     def __init__(self, most: int = 8) -> None:
         self.most = most
+        self.server = ForkServer()
         self._kept: OrderedDict[Hashable, Executor] = OrderedDict()
 
     def take(self, key: Hashable, make: Callable[[], Executor]) -> Executor:
@@ -34,9 +39,10 @@ class Pool:
         return self._kept[key]
 
     def close(self) -> None:
-        """Close all executors."""
+        """Close all executors, and the fork server."""
         while self._kept:
             self._kept.popitem()[1].close()
+        self.server.close()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return type(self)(self.most)

@@ -62,7 +62,7 @@ class ProgramOptions(FocusOptions):
         split: train, validation or test, or a range of tasks such as 400-499.
         task: this task in every episode; drawn from the split if None.
         repeat: number of consecutive episodes on one program if `reset` gets neither a seed nor a task. Starting a
-            process for another program takes as long as about thirty decisions.
+            process for another program takes as long as about fifteen decisions.
     """
 
     without: ClassVar[Mapping[str, str]] = MappingProxyType({"actions": "every action points to a part here"})
@@ -222,7 +222,7 @@ class Programs(Focus):
         return self.action_names.index("first")
 
     def _worker(self) -> Executor:
-        return Executor(locate(str(self._written())), Limits(seconds=self.options.timeout_s))
+        return Executor(locate(str(self._written())), Limits(seconds=self.options.timeout_s), self._pool.server.launch)
 
     def _written(self) -> Path:
         """Return the file of the program, written anew if the folder is missing.

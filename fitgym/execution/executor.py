@@ -20,6 +20,7 @@ from fitgym.execution.child import Broken
 from fitgym.execution.history import Crash, History, Learned, failed
 from fitgym.execution.host import Host
 from fitgym.execution.killing import Care, Killing, Trial
+from fitgym.execution.launch import Launch, launch
 from fitgym.execution.pace import Allowance
 from fitgym.execution.paced import paced
 from fitgym.execution.work import work_of_results, work_of_trials
@@ -66,6 +67,7 @@ class Executor(Host):
     Args:
         reference: the subject.
         limits: resource limits of one test case.
+        start: starts a worker process, see `fitgym.execution.launch`.
 
     Attributes:
         infection: the code has infection probes (they tell which mutants are infected), see `require`.
@@ -78,9 +80,9 @@ class Executor(Host):
         InputError: the environment variable `FITGYM_SITES` selects probes that cannot be used.
     """
 
-    def __init__(self, reference: Reference, limits: Limits = Limits()) -> None:  # noqa: B008  (it is immutable)
+    def __init__(self, reference: Reference, limits: Limits = Limits(), start: Launch = launch) -> None:  # noqa: B008
         in_use()
-        super().__init__(reference, limits)
+        super().__init__(reference, limits, start)
         self.deadline: float | None = None
         self.executions = 0
         self.work = 0
@@ -298,7 +300,7 @@ class Executor(Host):
     def __getstate__(self) -> dict[str, Any]:
         """Return the state without the worker and the objects bound to it."""
         state = self.__dict__.copy()
-        started = ("_zygote", "_finalizer", "_lock", "_restarts", "_verifier")  # see `_reset_worker`
+        started = ("_start", "_zygote", "_finalizer", "_lock", "_restarts", "_verifier")  # see `_reset_worker`
         for name in (*started, "_traces", "_others", "_window", "_failed_starts"):
             del state[name]
         return state

@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from fitgym.errors import ExecutionError
 from fitgym.execution.child import Child, Writes
+from fitgym.execution.launch import Launch, launch
 from fitgym.execution.zygote import Zygote
 from fitgym.messages.limits import Limits
 from fitgym.messages.protocol import ProtocolError
@@ -31,22 +32,24 @@ class Host:
     Args:
         reference: the subject.
         limits: resource limits of one test case.
+        start: starts a worker process; not kept in copies.
 
     Attributes:
         infection: the code has infection probes.
         timings: seconds of wall time spent on starting workers ("start") and on running ("run").
     """
 
-    def __init__(self, reference: Reference, limits: Limits) -> None:
+    def __init__(self, reference: Reference, limits: Limits, start: Launch = launch) -> None:
         self.infection = False
         self.reference = reference
         self.limits = limits
         self.timings: dict[str, float] = {"start": 0.0, "run": 0.0}
         self._subject: Subject | None = None
         self._tried_mutants: tuple[int, ...] = ()
-        self._reset_worker()
+        self._reset_worker(start)
 
-    def _reset_worker(self) -> None:
+    def _reset_worker(self, start: Launch = launch) -> None:
+        self._start = start
         self._zygote: Zygote | None = None
         self._finalizer: weakref.finalize[Any, Any] | None = None
         self._lock = threading.RLock()
@@ -115,7 +118,7 @@ class Host:
                 raise ExecutionError(
                     f"the worker for '{self.reference.text}' died {_MOST_RESTARTS} times without a test case to blame"
                 )
-            zygote = Zygote(self.reference, self.limits, infection=self.infection)
+            zygote = Zygote(self.reference, self.limits, infection=self.infection, start=self._start)
             self._finalizer = weakref.finalize(self, _close, zygote)
             self._zygote = zygote
         return self._zygote

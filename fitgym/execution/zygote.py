@@ -21,6 +21,7 @@ from typing import Any
 
 from fitgym.errors import ExecutionError, OutOfBudget, SubjectError
 from fitgym.execution.child import Broken, Child, Writes
+from fitgym.execution.launch import Launch, launch
 from fitgym.execution.timekeeper import LOOK_S, Timekeeper
 from fitgym.execution.waiting import readable, signal_name
 from fitgym.instrument.trace import Failure
@@ -42,9 +43,8 @@ from fitgym.messages.protocol import (
     frame,
 )
 from fitgym.messages.watched import Watched
-from fitgym.sandbox.environment import environment, marked
+from fitgym.sandbox.environment import marked
 from fitgym.sandbox.folder import Folder
-from fitgym.sandbox.sandbox import same_layout
 from fitgym.subject.subject import Reference, Subject
 
 __all__ = ["Zygote"]
@@ -65,6 +65,7 @@ class Zygote:
         reference: the subject.
         limits: resource limits of one test case.
         infection: insert infection probes into the code.
+        start: starts the process.
 
     Attributes:
         seconds: wall time from the start until the subject was described; 0.0 before.
@@ -74,7 +75,9 @@ class Zygote:
         ExecutionError: the worker itself does not start.
     """
 
-    def __init__(self, reference: Reference, limits: Limits, *, infection: bool = False) -> None:
+    def __init__(
+        self, reference: Reference, limits: Limits, *, infection: bool = False, start: Launch = launch
+    ) -> None:
         self.seconds = 0.0
         self.child: Child | None = None
         self._parked: list[Child] = []
@@ -98,17 +101,8 @@ class Zygote:
         try:
             self.journal = Journal(memory)
             self.journal.reset()
-            with open(os.path.join(self._folder.path, "errors"), "wb") as errors, same_layout():
-                self._process = subprocess.Popen(
-                    [sys.executable, "-m", "fitgym.worker.main", str(theirs.fileno()), str(memory)],
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=errors,
-                    cwd=home,
-                    env=environment(home, self._token.hex()),
-                    pass_fds=(theirs.fileno(), memory),
-                    start_new_session=True,
-                )
+            errors = os.path.join(self._folder.path, "errors")
+            self._process = start((theirs.fileno(), memory), home, errors, self._token.hex())
         except BaseException:
             self._control.close()
             self._folder.remove()
