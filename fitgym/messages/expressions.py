@@ -42,6 +42,7 @@ CONTAINERS: dict[type, CollectionKind] = {
     types.MappingProxyType: "dict",
 }
 DICTS = tuple(cls for cls, kind in CONTAINERS.items() if kind == "dict")
+_EXACT_FROM, _EXACT_TO = 1000, 2**53  # whole floats beyond are no longer next to each other
 _WORDS = ("True", "False", "None")
 
 
@@ -142,10 +143,19 @@ def _float_text(value: float) -> str:
 
 
 def _is_inexact(text: str) -> bool:
-    """Return True if the literal is a finite float or a complex number. Infinities compare exactly."""
+    """Return True if the literal is a finite float or a complex number. Infinities compare exactly.
+
+    So do whole numbers from `_EXACT_FROM` on: they count seconds or cents, and `pytest.approx` would take a timestamp
+    for another one that is a quarter of an hour away.
+    """
     if text[:1] in "'\"bB" or text.startswith("float("):
         return False
-    return text.endswith("j") or text.endswith("j)") or (any(c in text for c in ".e") and text not in _WORDS)
+    if text.endswith(("j", "j)")):
+        return True
+    if text in _WORDS or not any(c in text for c in ".e"):
+        return False
+    value = float(text)
+    return not (_EXACT_FROM <= abs(value) <= _EXACT_TO and value.is_integer())
 
 
 def _size(expression: Expression) -> int:

@@ -257,8 +257,7 @@ def _atom_facts(value: Any, position: int, path: str) -> Iterator[Observation]:
         return
     literal = atom(value)
     if literal is not None:
-        inexact = (cls is float and math.isfinite(value)) or cls is complex
-        yield Observation(position, path, "approx" if inexact else "equal", literal)
+        yield Observation(position, path, "approx" if has_float(literal) else "equal", literal)
     elif among(cls, (str, bytes, bytearray)) and len(value) > MAX_TEXT // 2:
         if cls is str and not is_fleeting_text(value) and "0x" not in value:
             for step, end in ((f"[:{MAX_END}]", value[:MAX_END]), (f"[-{MAX_END}:]", value[-MAX_END:])):
