@@ -19,7 +19,7 @@ import math
 import sys
 import types
 from builtins import id
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, get_args
 from typing import Literal as OneOf
@@ -275,6 +275,10 @@ def _container_facts(value: Any, position: int, path: str, home: str, depth: int
         yield Observation(position, path, "approx", expected)
     else:
         keys = expression_of(list(value), home, 2) if among(type(value), DICTS) else None
+        if among(type(value), DICTS) and len(value) > MAX_ITEMS and depth > 0:
+            for step, item in _content_first(_elements(value))[: MAX_FACTS - 1]:
+                yield from itertools.islice(_facts(item, position, path + step, home, 0), 1)
+            depth = 0
         if keys is not None and not has_float(keys):
             yield Observation(position, path, "list", keys)
         else:
@@ -301,6 +305,18 @@ def _ends(container: Any) -> Iterator[tuple[str, object]]:
         yield from ((f"[{index}]", container[index]) for index in (0, 1, -1))
 
 
+def _content_first(members: Iterable[tuple[str, object]]) -> list[tuple[str, object]]:
+    """Return the members with None, False, zero and what is empty at the end.
+
+    In a large object, such as the options of a command line, most of these are defaults.
+    """
+    return sorted(members, key=lambda member: _is_empty(member[1]))
+
+
+def _is_empty(value: object) -> bool:
+    return value is None or value is False or (among(type(value), (*ATOMS, *CONTAINERS)) and not value)
+
+
 def _object_facts(value: Any, position: int, path: str, home: str, depth: int) -> Iterator[Observation]:
     """Yield facts about the public attributes that an object stores. Its class only if there are none."""
     silent = True
@@ -314,15 +330,19 @@ def _object_facts(value: Any, position: int, path: str, home: str, depth: int) -
             yield from _facts(getattr(value, name), position, f"{path}.{name}", home, 1)
         return
     if depth > 1:
-        for name, stored in stored_attributes(value):
+        stores = list(stored_attributes(value))
+        for name, stored in stores if len(stores) <= MAX_FACTS else _content_first(stores):
             for fact in _facts(stored, position, f"{path}.{name}", home, min(depth, 2) - 1):
                 silent = False
                 yield fact
     cls = type(value)
-    for base, size in ((list, list.__len__), (tuple, tuple.__len__), (dict, dict.__len__), (set, set.__len__)):
-        if among(base, mro(cls)) and static(cls, "__len__") is size and static(cls, "_fields") is None:
+    for base in (list, tuple, dict, set):
+        if among(base, mro(cls)) and static(cls, "__len__") is base.__len__ and static(cls, "_fields") is None:
             silent = False
-            yield Observation(position, path, "length", Literal(str(size(value))))
+            if all(static(cls, name) is static(base, name) for name in ("__eq__", "__getitem__", "__iter__")):
+                yield from _container_facts(_plain(value, base), position, path, home, min(depth, 1))
+            else:
+                yield Observation(position, path, "length", Literal(str(base.__len__(value))))
     if silent and not path:
         for ancestor in mro(cls):
             known = name_of(ancestor, home) if ancestor is not object else None
@@ -340,6 +360,11 @@ def _standard_text(value: object) -> str | None:
     except BaseException:  # the type may be the subject itself, and may be out of fuel by now
         return None
     return None if len(text) > MAX_TEXT or is_fleeting_text(text) else text
+
+
+def _plain(value: Any, base: type) -> Any:
+    """Return an exact container with the content of one of a subclass, without running code of the subclass."""
+    return base(dict.items(value) if base is dict else base.__iter__(value))  # type: ignore[attr-defined]
 
 
 def _known_name(cls: type, names: Container[Name]) -> Name | None:

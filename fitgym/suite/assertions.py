@@ -146,12 +146,18 @@ def assertions(
     if chosen and about.isdisjoint(fact.position for fact in chosen):  # a test should check its last statement
         chosen += [fact for fact in strong if fact.position in about][:1]
     telling = kills is None and any(fact not in before for fact in strong)
-    chosen = chosen or strong[: limit if telling else 1] or ([] if raised else weak[:1])
+    chosen = chosen or _first(strong, limit if telling else 1) or ([] if raised else weak[:1])
     if not chosen and not raised:
         chosen = [Observation(len(statements) - 1, "", "is not", Literal("None"))]
     chosen += _class_of_text(chosen, statements, observations, subject)
     order = {fact: index for index, fact in enumerate(observations)}
     return tuple(sorted(chosen, key=lambda fact: (fact.position, fact.kind == "isinstance", order.get(fact, 0))))
+
+
+def _first(facts: Sequence[Observation], limit: int) -> list[Observation]:
+    """Return the first facts, at most two about elements of containers: of many options, most are defaults."""
+    elements = [fact for fact in facts if fact.path.startswith("[")]
+    return [fact for fact in facts if fact not in elements[2:]][:limit]
 
 
 def _class_of_text(

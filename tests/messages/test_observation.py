@@ -26,6 +26,7 @@ from hypothesis import strategies as st
 
 from fitgym.determinism.fleeting import is_fleeting
 from fitgym.messages.observation import (
+    MAX_FACTS,
     NOT_RUN,
     Observation,
     Observed,
@@ -107,6 +108,10 @@ class Made(metaclass=Meta):
 
 class Bag(list):
     pass
+
+class Own(list):
+    def __getitem__(self, index):
+        raise SystemExit("code of the subject ran")
 
 class Odd(list):
     def __len__(self):
@@ -281,7 +286,9 @@ def test_iterators_are_not_consumed() -> None:
         ("Liar()", [("", "isinstance", f"{HOME}:Liar")]),
         ("Made()", [(".size", "equal", "2")]),
         ("Made", [("", "is", f"{HOME}:Made")]),
-        ("Bag([1, 2])", [("", "length", "2")]),
+        ("Bag([1, 2])", [("", "equal", "list(1, 2)")]),
+        ("Bag([0.5, None])", [("", "length", "2"), ("[0]", "approx", "0.5"), ("[1]", "is", "None")]),
+        ("Own([1, 2])", [("", "length", "2")]),
         ("Odd([1])", [("", "isinstance", f"{HOME}:Odd")]),
         ("plain", [("", "is", f"{HOME}:plain")]),
         ("local_class()", []),
@@ -293,6 +300,20 @@ def test_objects_are_read_without_running_their_code(
     subject: types.ModuleType, make: str, expected: list[tuple[str, str, str]]
 ) -> None:
     assert facts(eval(make, vars(subject))) == expected
+
+
+OPTIONS = {f"option_{number}": None for number in range(20)} | {"option_7": "Q", "option_9": False, "option_15": [3]}
+
+
+def test_of_a_large_dict_the_items_with_content_come_first_and_its_length_last() -> None:
+    found = facts(OPTIONS)
+    assert found[:2] == [("['option_7']", "equal", "'Q'"), ("['option_15']", "equal", "list(3)")]
+    assert {fact[1] for fact in found[2:-1]} == {"is"} and found[-1] == ("", "length", "20") and len(found) == MAX_FACTS
+    assert facts(types.SimpleNamespace(**OPTIONS))[:2] == [
+        (".option_7", "equal", "'Q'"),
+        (".option_15", "equal", "list(3)"),
+    ]
+    assert facts({"few": {}} | dict.fromkeys("abc"))[0][1] == "equal"
 
 
 def test_objects_in_objects_are_read_one_level_deep() -> None:

@@ -111,6 +111,12 @@ def test_what_is_in_a_result_is_preferred_to_its_length() -> None:
     assert assertions([NEW_SHELF], [length, item], SUBJECT, kills={length: {1, 2}, item: {1}}) == (length,)
 
 
+def test_of_the_elements_of_a_container_two_are_checked_unless_more_kill_mutants() -> None:
+    facts = [Observation(0, f"['option_{i}']", "equal", Literal("1")) for i in range(4)]
+    assert assertions([NEW_SHELF], facts, SUBJECT) == tuple(facts[:2])
+    assert assertions([NEW_SHELF], facts, SUBJECT, kills={fact: {i} for i, fact in enumerate(facts)}) == tuple(facts)
+
+
 def test_a_result_that_is_known_by_its_text_alone_is_no_text() -> None:
     fetched = Statement(FETCH, args=(text("Dune"),))
     kind, words = (
