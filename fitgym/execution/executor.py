@@ -1,8 +1,7 @@
 """The executor: runs test cases in a sandboxed worker and returns their traces.
 
 The parent never imports the subject. A worker process imports it (`zygote`, `worker`) and forks children that run
-batches. The executor bans a test case that breaks its child and repeats the others, so no result depends on the rest of
-the batch.
+batches. A test case that breaks its child is banned and the others are repeated, so no result depends on the rest of a batch.
 """
 
 from __future__ import annotations
@@ -60,14 +59,14 @@ _EXPECTED = -1  # the lowest care level: compare nothing until the batch ends, a
 class Executor(Host):
     """Runs the test cases of one subject.
 
-    The worker starts on first use. It starts again after it was closed, after the executor was unpickled, and in a fork
-    of the process that had started it. All methods may be called from any thread, one at a time. Several searches may
-    share an executor: bans, crashes and feedback are kept per statement table.
+    The worker starts on first use, and again after it was closed or unpickled, and in a fork of the process that started
+    it. All methods may be called from any thread, one at a time. Several searches may share an executor: bans, crashes
+    and feedback are kept per statement table.
 
     Args:
         reference: the subject.
         limits: resource limits of one test case.
-        start: starts a worker process, see `fitgym.execution.launch`.
+        start: starts a worker, see `fitgym.execution.launch`.
 
     Attributes:
         infection: the code has infection probes (they tell which mutants are infected), see `require`.
@@ -241,7 +240,7 @@ class Executor(Host):
             The effect of each trial. None for a trial that was skipped because an earlier one killed the mutant.
 
         Raises:
-            OutOfBudget: the deadline passed.
+            OutOfBudget: the deadline passed; the `done` attribute holds the effects so far.
         """
         with self._lock:
             self._use(table)

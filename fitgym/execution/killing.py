@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 
+from fitgym.errors import OutOfBudget
 from fitgym.execution.child import Broken
 from fitgym.messages.effect import Effect, Expectation, Kill
 from fitgym.messages.journal import IDLE
@@ -86,7 +87,11 @@ class Killing:
         self._over: set[int] = set()
 
     def run(self, trials: Sequence[Trial]) -> list[Effect | None]:
-        """Return the effect of each trial. None where an earlier trial killed the mutant and it is not run again."""
+        """Return the effect of each trial. None where an earlier trial killed the mutant and it is not run again.
+
+        Raises:
+            OutOfBudget: the deadline passed; its attribute `done` has the effects so far, None for the other trials.
+        """
         effects: list[Effect | None] = [None] * len(trials)
         segments = deque([(list(range(len(trials))), 0)])
         while segments:
@@ -101,6 +106,9 @@ class Killing:
                 continue
             try:
                 done = self._asked([trials[index] for index in batch], care)
+            except OutOfBudget as late:
+                late.done = tuple(effects)
+                raise
             except Broken as broken:
                 self._window = max(1, self._window // 2)
                 if not self._doubts and broken.failure == "timeout" and 0 <= broken.running < len(batch):

@@ -216,7 +216,8 @@ def finish(
     end = started + scoring_s if counted else min(deadline.hard, max(deadline.soft, started + SCORING_S))
     scoring = Deadline(end, end)
     patient = counted or math.isinf(deadline.hard)
-    score = mutation_score(engine, stable.tests, source, scoring, twice=patient, name=scored)
+    likely = {testcase: one.all for testcase, one in zip(kept, kills, strict=True) if one is not None}
+    score = mutation_score(engine, stable.tests, source, scoring, twice=patient, name=scored, likely=likely)
     score_s = time.monotonic() - started
     if score is not None and not score.complete:
         unfinished.append("running mutants: stopped by the clock, the mutants that are left count as survivors")

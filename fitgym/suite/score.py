@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 from fitgym.engine.choices import FITNESS
@@ -21,7 +22,7 @@ from fitgym.testcase.statement import TestCase
 
 __all__ = ["MutationScore", "mutation_score"]
 
-_CHUNK = 500  # trials per request; if time runs out, the results of earlier requests are kept
+_CHUNK = 500  # trials per request; later requests leave out the mutants that earlier ones killed
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,7 @@ def mutation_score(
     *,
     twice: bool = True,
     name: str = "",
+    likely: Mapping[TestCase, Set[int]] = MappingProxyType({}),
 ) -> MutationScore | None:
     """Run finished tests with their assertions on every mutant that they infect.
 
@@ -89,6 +91,8 @@ def mutation_score(
         deadline: when to stop; mutants that have not been run count as survivors.
         twice: try kills by timeout twice.
         name: a fitness function about mutants to score even if the search ended before it ran any mutant.
+        likely: by test case, numbers of mutants that it probably kills. They are run first, for the case that time runs
+            out.
     """
     measured = (one for one, fitness in engine.functions.items() if fitness.numbers is not None and engine.records(one))
     name = next(measured, name)
@@ -121,13 +125,14 @@ def mutation_score(
         for testcase, row in zip(testcases, infected, strict=True)
         for number in of_target[row & ~at_import].tolist()
     ]
+    trials.sort(key=lambda trial: trial[1] not in likely.get(trial[0], ()))
     engine.deadline = None if math.isinf(deadline.hard) else deadline.hard
     killers: dict[int, TestCase] = {}
     complete = True
     try:
         for start in range(0, len(trials), _CHUNK):
             some = [trial for trial in trials[start : start + _CHUNK] if trial[1] not in killers]
-            killers.update(_killers(engine, some, expected, twice=twice))
+            _kill(engine, some, expected, killers, twice=twice)
     except OutOfBudget:
         complete = False
     finally:
@@ -147,13 +152,23 @@ def mutation_score(
     )
 
 
-def _killers(
-    engine: Workbench, trials: list[Trial], expected: dict[TestCase, Expectation], *, twice: bool
-) -> dict[int, TestCase]:
-    """Return the first test case that kills each mutant."""
-    killers: dict[int, TestCase] = {}
+def _kill(
+    engine: Workbench,
+    trials: list[Trial],
+    expected: dict[TestCase, Expectation],
+    killers: dict[int, TestCase],
+    *,
+    twice: bool,
+) -> None:
+    """Add the first test case that kills each mutant to `killers`, also if time runs out."""
     while trials:
-        effects = engine.kill(trials, expected)
+        try:
+            effects = engine.kill(trials, expected)
+        except OutOfBudget as out:
+            for (testcase, number), effect in zip(trials, out.done, strict=False):
+                if effect is not None and effect.killed and not (twice and _is_late(effect)):
+                    killers.setdefault(number, testcase)
+            raise
         late = [trial for trial, effect in zip(trials, effects, strict=True) if twice and _is_late(effect)]
         slow = engine.kill(late, expected, patient=True)
         survived = {trial for trial, effect in zip(late, slow, strict=True) if effect is not None and not effect.killed}
@@ -164,7 +179,6 @@ def _killers(
         open_ = {number for _, number in survived} - killers.keys()
         done = {trial for trial, effect in zip(trials, effects, strict=True) if effect is not None}
         trials = [trial for trial in trials if trial[1] in open_ and trial not in done]
-    return killers
 
 
 def _is_late(effect: Effect | None) -> bool:

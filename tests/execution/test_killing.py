@@ -5,6 +5,7 @@ from array import array
 
 import pytest
 
+from fitgym.errors import OutOfBudget
 from fitgym.execution.child import Broken
 from fitgym.execution.executor import Executor
 from fitgym.execution.killing import Care, Killing
@@ -380,6 +381,17 @@ def test_a_trial_that_breaks_its_process_counts_only_if_it_does_so_alone():
     assert effects[4] == Effect("exit")
     assert effects[7] is None  # the mutant is dead
     assert effects[:4] == [Effect()] * 4
+
+
+def test_out_of_time_the_effects_so_far_are_kept():
+    def answer(trial, care):
+        if trial == ((2,), 1):
+            raise OutOfBudget("the deadline has passed")
+        return Effect("value") if trial[1] == 2 else Effect()
+
+    with pytest.raises(OutOfBudget) as late:
+        made_up(answer, batch=2)
+    assert late.value.done == (Effect(), Effect(), Effect("value"), Effect(), *(None,) * 5)
 
 
 def test_a_kill_by_the_clock_is_doubted_until_it_happens_alone():
