@@ -39,10 +39,14 @@ class Usage:
         far: Mapping[str, frozenset[str]] = MappingProxyType({}),
         receivers: Receivers = lambda _: (),
     ) -> None:
-        self.known = known
         self.attributes = attributes
         self.far = far
         self.definitions = Definitions(tree)
+        self._classes = [
+            (owner, attributes.get(known[name].name, frozenset()))
+            for name, owner in self.definitions.classes.items()
+            if name in known
+        ]
         self.reading = Reading(self.definitions, known, receivers)
         self._sites = self._call_sites(tree)
         self._connect()
@@ -150,12 +154,8 @@ class Usage:
         if made:
             return made[:2]
         wanted = {name for item in group for name in item.attributes if not name.startswith("__")}
-        fitting = [
-            owner
-            for name, owner in self.definitions.classes.items()
-            if name in self.known and wanted <= self.attributes.get(self.known[name].name, frozenset())
-        ]
-        return fitting if wanted and len(fitting) <= 2 else []
+        fitting = [owner for owner, attributes in self._classes if wanted <= attributes] if wanted else []
+        return fitting if len(fitting) <= 2 else []
 
     def _call_sites(self, tree: ast.AST) -> dict[AnyFunction, dict[str, list[Hint]]]:
         """Return types of constant arguments in calls of the module's own functions: weak evidence."""
