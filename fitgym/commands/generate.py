@@ -16,7 +16,7 @@ from fitgym.commands.codes import DONE, FINDING, INTERRUPTED
 from fitgym.commands.flags import Text, with_options
 from fitgym.commands.interruption import held
 from fitgym.errors import InputError
-from fitgym.run.setting import DEFAULT_ENV, GENERATED_GOAL
+from fitgym.run.setting import DEFAULT_ENV, GENERATED_GOAL, may_infect
 from fitgym.sandbox.requirement import required
 
 if TYPE_CHECKING:
@@ -184,8 +184,8 @@ def _generate_one(
     env, agent, budget = keywords["env"], keywords["agent"], keywords["budget"]
     with Executor(locate(subject, keywords["path"], keywords.get("programs", ""))) as executor:
         goal = keywords.get("goal", GENERATED_GOAL if env == DEFAULT_ENV else env.rpartition("/")[2])
-        if goal != "coverage" and not agent.startswith("fixed"):
-            executor.require(frozenset({"infection"}))  # the agent may choose weak mutation, which needs these probes
+        if may_infect(goal, agent):
+            executor.require(frozenset({"infection"}))
         with held():
             executor.start()  # the worker imports the subject while this process imports the search
             from fitgym.run.generation import Request, generate_request

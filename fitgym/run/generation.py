@@ -23,7 +23,7 @@ from fitgym.run.environment import agent_of, has_subject, make, options_of, reso
 from fitgym.run.episode import Deadline as SearchDeadline
 from fitgym.run.episode import Hook, play
 from fitgym.run.record import record
-from fitgym.run.setting import DEFAULT_ENV, GENERATED_GOAL, FitnessOptions, Setting, defaults
+from fitgym.run.setting import DEFAULT_ENV, GENERATED_GOAL, FitnessOptions, Setting, defaults, may_infect
 from fitgym.run.summary import left_out, summary
 from fitgym.subject.source import locate, read
 from fitgym.subject.subject import Reference
@@ -356,6 +356,8 @@ class _Job:
 
         Two of the interpreters run at a time.
         """
+        if may_infect(self.env.pursued, self.setting.agent):
+            self.env.executor.require(frozenset({"infection"}))
         self.env.executor.subject  # noqa: B018  (starts the worker, which measures the import)
         per_run = 0.9 + self.env.executor.import_seconds
         amount = self.budget.amount

@@ -24,6 +24,7 @@ __all__ = [
     "DEFAULT_ENV",
     "GENERATED_GOAL",
     "MOST",
+    "PROBED_GOALS",
     "EngineOptions",
     "FitnessOptions",
     "GuidedOptions",
@@ -34,6 +35,7 @@ __all__ = [
     "checked",
     "defaults",
     "hints",
+    "may_infect",
     "option",
     "plain",
     "read",
@@ -44,6 +46,9 @@ DEFAULT_ENV = "fitgym/FitnessSelection-v0"
 
 GENERATED_GOAL = "tests"
 """The goal of `fitgym generate` if the user names neither a goal nor an environment."""
+
+PROBED_GOALS = ("coverage", "strong_mutation", "tests")
+"""The goals whose searches track weak mutation, whatever the agent chooses."""
 
 MOST = 2**63 - 1
 """The largest whole number that a setting or a record may hold."""
@@ -335,3 +340,12 @@ def _nearest(name: str, known: Iterable[str]) -> str:
     names = list(known)
     near = difflib.get_close_matches(name, names, n=1)
     return f"{f'; did you mean {near[0]!r}?' if near else ''} (available: {', '.join(names) or 'none'})"
+
+
+def may_infect(goal: str, agent: str) -> bool:
+    """Return whether a search may track weak mutation.
+
+    Its probes are part of the code. A worker that is started without them has to be replaced at the first reset, which
+    takes seconds for large modules.
+    """
+    return goal in PROBED_GOALS or not agent.startswith("fixed")

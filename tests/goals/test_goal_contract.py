@@ -11,7 +11,7 @@ from fitgym.envs.fitness_selection import GOALS
 from fitgym.errors import UnknownName
 from fitgym.execution.executor import Executor
 from fitgym.goals.base import REWARDS
-from fitgym.run.setting import SearchOptions, defaults
+from fitgym.run.setting import SearchOptions, defaults, may_infect
 from fitgym.subject.source import locate
 
 ACCOUNT = str(Path(__file__).parents[1] / "programs" / "account.py")
@@ -37,6 +37,16 @@ def test_a_goal_names_fitness_functions_that_exist(name):
     assert named <= set(FITNESS.names())
     assert goal.fitness in goal.functions
     assert set(goal.required) <= set(goal.functions)
+
+
+@pytest.mark.parametrize("name", GOALS.names())
+def test_a_worker_starts_with_the_probes_for_weak_mutation_if_the_goal_tracks_it(name):
+    goal = GOALS.load(name)
+    always = frozenset().union(
+        *(FITNESS.load(one).needs for one in (goal.fitness, *goal.kept, *goal.tracked, *goal.late))
+    )
+    assert may_infect(name, "fixed:branch") is ("infection" in always)
+    assert may_infect(name, "ucb")
 
 
 @pytest.mark.parametrize("name", GOALS.names())

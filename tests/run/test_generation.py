@@ -14,6 +14,7 @@ import fitgym
 from fitgym.engine import Engine
 from fitgym.errors import BudgetError, InputError, SubjectError, UnknownName
 from fitgym.execution.executor import Executor
+from fitgym.execution.zygote import Zygote
 from fitgym.run.generation import Request, filing_of, generate_request
 from fitgym.subject.source import locate
 from fitgym.suite.deadline import Deadline
@@ -42,6 +43,20 @@ def branches_by_coverage(file, source, folder):
     subprocess.run([sys.executable, "-m", "coverage", "json", "-q", "-o", str(report)], env=env, cwd=folder, check=True)
     totals = json.loads(report.read_text())["totals"]
     return totals["covered_branches"], totals["num_branches"]
+
+
+@pytest.mark.parametrize("goal", ["coverage", "exceptions", "tests"])
+def test_within_a_time_limit_the_worker_starts_once(goal, monkeypatch, tmp_path):
+    started = []
+    start = Zygote.__init__
+
+    def noted(self, *arguments, **options):
+        started.append(options["infection"])
+        start(self, *arguments, **options)
+
+    monkeypatch.setattr(Zygote, "__init__", noted)
+    generate_request(Request.of(TRIANGLE, goal=goal, budget="1s", output=tmp_path))
+    assert started == [True]
 
 
 @pytest.fixture(scope="module")
