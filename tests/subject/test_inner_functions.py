@@ -32,6 +32,9 @@ def inner_of(body: str) -> Found | None:
         ("import functools\n@functools.wraps(a)\ndef inner(*args): pass\nreturn inner", "(*args)"),
         ("if a:\n    return inner\ndef inner(): pass\nreturn inner", "()"),
         ("async def inner(x): pass\nreturn inner", "(x)"),
+        ("def inner(x): pass\nif a: return inner(a)\nreturn inner", "(x)"),
+        ("import functools\ndef inner(x): pass\nreturn functools.wraps(a)(inner)", "(x)"),
+        ("def inner(x): pass\nreturn update_wrapper(inner, a)", "(x)"),
     ],
 )
 def test_the_returned_function_has_its_signature(body: str, signature: str) -> None:
@@ -41,12 +44,50 @@ def test_the_returned_function_has_its_signature(body: str, signature: str) -> N
     assert found is not None and str(inspect.signature(found.target)) == signature
 
 
+PASSED_ON = """
+def _decorator(size):
+    def decorator(function):
+        def wrapper(key):
+            return function(key) * size
+        return wrapper
+    return decorator
+
+def cached(function=None, size=3):
+    if function is not None:
+        return cached(size=size)(function)
+    return _decorator(size)
+
+def twice(size):
+    return cached(size=size)
+
+def either(size):
+    return cached(size) if size else None
+
+def around(size):
+    return there(size)
+
+def there(size):
+    return around(size)
+"""
+
+
+def test_a_function_that_passes_the_result_of_another_on_returns_what_that_one_does(inspected) -> None:
+    found = {one.name: one.returns.name for one in inspected(PASSED_ON).operations if one.under_test}
+    decorator = "tiny._decorator.<locals>.decorator"
+    assert found["cached"] == found["twice"] == decorator
+    assert found["cached.__call__"] == f"{decorator}.<locals>.wrapper"
+    assert found["cached.__call__.__call__"] == found["either"] == found["around"] == ""
+
+
 @pytest.mark.parametrize(
     "body",
     [
         "return a",
         "def inner(): pass",
         "def inner(): pass\nreturn inner()",
+        "def inner(): pass\nif a: return other(a)\nreturn inner",
+        "return outer(a)",
+        "return unknown(a)",
         "def inner(): pass\nif a: return None\nreturn inner",
         "def inner(): pass\nyield inner\nreturn inner",
         "import contextlib\n@contextlib.contextmanager\ndef inner(): yield\nreturn inner",

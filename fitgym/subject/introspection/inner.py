@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from fitgym.subject.introspection.codes import Found
@@ -18,20 +18,30 @@ __all__ = ["returned_function"]
 _Inner = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
-def returned_function(outer: Found, space: dict[str, Any]) -> Found | None:
+def returned_function(
+    outer: Found, space: dict[str, Any], find: Callable[[Any], Found] = Found, depth: int = 3
+) -> Found | None:
     """Return the inner function that every `return` of a function returns, None if there is no such function.
+
+    A function that returns the result of another function of the module returns what that one does. Other calls in a
+    `return` are ignored then: `return cached(size)(function)` says nothing about `return _decorator(size)`.
 
     The target of the result has its code, its signature and its annotations as text. It is never called.
 
     Args:
         outer: the function, with its code and its node.
         space: the namespace of its module.
+        find: returns the code and the node of a function of the module.
+        depth: how many functions may pass it on.
     """
-    if outer.code is None or not isinstance(outer.node, ast.FunctionDef):
+    if outer.code is None or not isinstance(outer.node, ast.FunctionDef) or depth == 0:
         return None
-    node = _returned(outer.node)
-    code = None if node is None else _code_of(node, outer.code)
-    if node is None or code is None:
+    returned = _returns(outer.node)
+    node = _returned(outer.node, returned)
+    if node is None:
+        return _passed_on(outer.code, returned, space, find, depth)
+    code = _code_of(node, outer.code)
+    if code is None:
         return None
     function = types.FunctionType(
         code,
@@ -54,24 +64,69 @@ def returned_function(outer: Found, space: dict[str, Any]) -> Found | None:
     return Found(function, code, node)
 
 
-def _returned(outer: ast.FunctionDef) -> _Inner | None:
-    """Return the node of the inner function."""
+def _returns(outer: ast.FunctionDef) -> list[ast.expr | None]:
+    """Return the values of the `return` statements of a function; none for a generator."""
+    own = list(_own(outer.body))
+    if any(isinstance(node, ast.Yield | ast.YieldFrom) for node in own):
+        return []
+    return [node.value for node in own if isinstance(node, ast.Return)]
+
+
+def _passed_on(
+    code: types.CodeType,
+    returned: Sequence[ast.expr | None],
+    space: dict[str, Any],
+    find: Callable[[Any], Found],
+    depth: int,
+) -> Found | None:
+    """Return the inner function of the function whose result a function returns, None if that is not a single one."""
+    if not all(isinstance(value, ast.Call) for value in returned):
+        return None
+    names = sorted(set(map(_called, returned)))
+    called = [space[name] for name in names if isinstance(space.get(name), types.FunctionType)]
+    if len(called) != 1:
+        return None
+    passed = find(called[0])
+    return None if passed.code is code else returned_function(passed, space, find, depth - 1)
+
+
+def _returned(outer: ast.FunctionDef, returned: Sequence[ast.expr | None]) -> _Inner | None:
+    """Return the node of the inner function that is returned by its name."""
     defined: dict[str, list[_Inner]] = {}
-    returned: list[ast.expr | None] = []
     for node in _own(outer.body):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             defined.setdefault(node.name, []).append(node)
-        elif isinstance(node, ast.Return):
-            returned.append(node.value)
-        elif isinstance(node, ast.Yield | ast.YieldFrom):
-            return None
-    match returned:
+    match [_undressed(value) for value in returned]:
         case [ast.Lambda() as only]:
             return only
-        case [ast.Name(id=name), *others] if all(isinstance(one, ast.Name) and one.id == name for one in others):
-            found = defined.get(name, [])
-            return found[0] if len(found) == 1 and _is_bare(found[0]) else None
+        case values:
+            names = {value.id for value in values if isinstance(value, ast.Name)}
+            # A decorator with optional arguments returns `inner` or `inner(function)`.
+            rest = [_called(value) for value in values if not isinstance(value, ast.Name)]
+            found = defined.get(next(iter(names), ""), [])
+            if len(names) == 1 and names.issuperset(rest) and len(found) == 1 and _is_bare(found[0]):
+                return found[0]
     return None
+
+
+def _undressed(value: ast.expr | None) -> ast.expr | None:
+    """Return f for `functools.wraps(...)(f)` and `functools.update_wrapper(f, ...)`, any other value as it is."""
+    match value:
+        case ast.Call(func=ast.Call(func=maker), args=[inner]) if _last(maker) == "wraps":
+            return inner
+        case ast.Call(func=maker, args=[inner, *_]) if _last(maker) == "update_wrapper":
+            return inner
+    return value
+
+
+def _called(value: ast.expr | None) -> str:
+    """Return the name of the function that an expression calls, "" for other expressions."""
+    return value.func.id if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) else ""
+
+
+def _last(name: ast.expr) -> str:
+    """Return the last part of a dotted name."""
+    return ast.unparse(name).rpartition(".")[2]
 
 
 def _own(nodes: list[Any]) -> Iterator[ast.AST]:
@@ -85,7 +140,7 @@ def _own(nodes: list[Any]) -> Iterator[ast.AST]:
 def _is_bare(node: _Inner) -> bool:
     """Return whether no decorator changes the function; `functools.wraps(...)` only describes it."""
     marks = [] if isinstance(node, ast.Lambda) else node.decorator_list
-    return all(isinstance(mark, ast.Call) and ast.unparse(mark.func).rpartition(".")[2] == "wraps" for mark in marks)
+    return all(isinstance(mark, ast.Call) and _last(mark.func) == "wraps" for mark in marks)
 
 
 def _code_of(node: _Inner, outer: types.CodeType) -> types.CodeType | None:

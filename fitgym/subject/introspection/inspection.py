@@ -375,9 +375,11 @@ class _Inspector:
         if operator and operator not in ("__call__", "__getitem__", "__setitem__", "__delitem__", "__contains__"):
             parameters = _operands(raw, parameters, Hint("class", key))
         doc = inspect.getdoc(raw.target) if not isinstance(raw.target, type) else raw.target.__doc__
-        inner = returned_function(raw, vars(self.module)) if not drive and returns.kind in ("any", "callable") else None
-        if inner is not None:
-            returns = Hint("class", f"{self.name}.{qualname}.<locals>.{inner.target.__name__}")
+        inner = None
+        if not drive and returns.kind in ("any", "callable"):
+            inner = returned_function(raw, vars(self.module), self.codes.find)
+        if inner is not None and inner.code is not None:
+            returns = Hint("class", f"{self.name}.{inner.code.co_qualname}")
         self._append(kind, qualname, raw, tested, key, parameters, returns, drive, operator, doc)
         if inner is not None and (returns.name, "__call__") not in self.catalogue.done:
             # A class of its own, which has this function as its only object, makes results of one factory the
