@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import statistics
 import time
 from collections.abc import Callable
 from typing import Any
@@ -25,6 +26,9 @@ EPISODES = 1024
 TASK = 5
 TESTS = 20
 """Test cases in a decision of Programs-v0."""
+
+MOST_MS = 20.0
+"""Limit of the time until a search on another program has begun."""
 
 LEAST_PER_S = {"Landscapes-v0": 100_000.0, "Programs-v0": 300.0}
 
@@ -53,12 +57,13 @@ def answer(settings: Settings) -> Answer:
         for _ in range(repeats):
             for name, way in ways.items():
                 costs[name].append(way())
+        another = _drawn(programs, settings.choose(4, 24))
     finally:
         for env in (toy, landscapes, programs):
             env.close()
     step, vector, program, bare = costs.values()
     names = list(costs)
-    result = Answer(figures={"seconds": costs})
+    result = Answer(figures={"seconds": costs, "seconds to another program": another})
     rows = []
     for name, found, base, of in (
         (names[0], step, step, names[0]),
@@ -76,6 +81,7 @@ def answer(settings: Settings) -> Answer:
         Target(f"{names[1]}: decisions per CPU s", LEAST_PER_S["Landscapes-v0"], 1 / min(vector), at_least=True),
         Target(f"{names[2]}: decisions per CPU s", LEAST_PER_S["Programs-v0"], 1 / min(program), at_least=True),
         Target(f"{names[1]}: beside a step of Toy-v0", 1.0, ratio(vector, step).least),
+        Target(f"{names[2]}: milliseconds to another program", MOST_MS, 1000 * statistics.median(another)),
     ]
     return result
 
@@ -92,6 +98,16 @@ def _stepped(env: Any, episodes: int, seed: int) -> float:
             done, steps = terminated or truncated, steps + 1
         spent += sum(cpu_of_tree()) - started
     return spent / steps
+
+
+def _drawn(env: Any, programs: int) -> list[float]:
+    """Return the wall time of a reset to each of several programs that the environment has not met."""
+    found = []
+    for task in range(TASK + 1, TASK + 1 + programs):
+        started = time.perf_counter()
+        env.reset(options={"task": task})
+        found.append(time.perf_counter() - started)
+    return found
 
 
 def _together(env: Any, steps: int, chance: np.random.Generator) -> float:

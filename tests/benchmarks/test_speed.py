@@ -170,7 +170,7 @@ def test_decisions_are_compared_with_toy_and_with_bare_calls(speed: Any, tmp_pat
     found = speed.decisions.answer(speed.answer.Settings(True, tmp_path, tmp_path))
     (table,) = found.tables
     assert [row[0] for row in table.rows][2:] == ["Programs-v0", "Programs-v0"]
-    assert len(found.targets) == 3 and all(target.value > 0.0 for target in found.targets)
+    assert len(found.targets) == 4 and all(target.value > 0.0 for target in found.targets)
     assert float(table.rows[3][4]) > 1.0, "a search costs more than bare calls"
 
 
