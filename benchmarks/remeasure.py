@@ -145,7 +145,11 @@ def outcomes(suite: Path, env: dict[str, str], shuffle_seed: int | None = None) 
     if not report.exists():
         return {}
     found = {}
-    for case in ElementTree.parse(report).getroot().iter("testcase"):
+    try:
+        root = ElementTree.parse(report).getroot()
+    except ElementTree.ParseError:  # pytest died while it wrote the report
+        return {}
+    for case in root.iter("testcase"):
         tags = {child.tag for child in case}
         outcome = "failed" if tags & {"failure", "error"} else "skipped" if "skipped" in tags else "passed"
         found[f"{case.get('classname')}.{case.get('name')}"] = outcome

@@ -614,7 +614,7 @@ def test_a_test_that_stops_the_clocks_has_its_own_duration(tmp_path: Path) -> No
         "def test_b():\n    pass\n"
     )
     verdicts = rerun(tmp_path, text).verdicts
-    assert verdicts == {"test_a": Verdict(True), "test_b": Verdict(True)}
+    assert verdicts == {"test_a": Verdict(False, (), "a clock stays replaced"), "test_b": Verdict(True)}
     assert all(0.0 <= verdict.seconds < 60.0 for verdict in verdicts.values())
 
 
@@ -623,6 +623,24 @@ def test_a_run_in_which_pytest_breaks_at_its_end_is_not_finished(tmp_path: Path,
     text = f"def test_a(request):\n    if {breaks}:\n        request.config.add_cleanup(lambda: 1 / 0)\n"
     made = rerun(tmp_path, text)
     assert made.verdicts == {"test_a": Verdict(True)} and made.finished is not breaks
+
+
+@pytest.mark.parametrize(
+    "change", ["time.perf_counter = lambda: 0.0", "datetime.date = type('date', (datetime.date,), {})"]
+)
+def test_a_test_that_leaves_a_clock_replaced_fails_and_the_next_one_has_the_true_clock(
+    tmp_path: Path, change: str
+) -> None:
+    text = (
+        "import datetime, time\n"
+        "clock, day = time.perf_counter, datetime.date\n"
+        "def test_a(monkeypatch):\n    monkeypatch.setattr(time, 'perf_counter', lambda: 0.0)\n"
+        f"def test_b():\n    {change}\n"
+        "def test_c():\n    assert time.perf_counter is clock and datetime.date is day\n"
+    )
+    made = rerun(tmp_path, text)
+    left = Verdict(False, (), "a clock stays replaced")
+    assert made.verdicts == {"test_a": Verdict(True), "test_b": left, "test_c": Verdict(True)}
 
 
 HANGING = [

@@ -9,6 +9,7 @@ interrupted, and the tests after it still run.
 from __future__ import annotations
 
 import ast
+import datetime
 import json
 import os
 import random
@@ -80,6 +81,7 @@ class Verdicts:
         self._still_s = still_s
         self._folder = Path.cwd()
         self._threads = threading.enumerate()
+        self._clocks = [(module, dict(vars(module))) for module in (time, datetime)]
         self._seconds = 0.0  # of the last test
         self._looked = False  # the test looked at a file of the project
 
@@ -131,6 +133,8 @@ class Verdicts:
             self._write_end(item)
         if call.when == "call" and self._leaves_thread():
             self._write_end(item, error="a thread does not end")
+        if call.when == "teardown" and self._leaves_clock():
+            self._write_end(item, error="a clock stays replaced")
         return report
 
     def _leaves_thread(self) -> bool:
@@ -141,6 +145,19 @@ class Verdicts:
                 thread.join(0.5)
                 if thread.is_alive():
                     self._threads.append(thread)
+                    left = True
+        return left
+
+    def _leaves_clock(self) -> bool:
+        """Return whether a function or class of `time` or `datetime` is another one than before; put it back.
+
+        Test runners measure with them, so a run with such a test may end in an error of its own.
+        """
+        left = False
+        for module, known in self._clocks:
+            for name, value in known.items():
+                if vars(module).get(name) is not value:
+                    setattr(module, name, value)
                     left = True
         return left
 
