@@ -643,6 +643,13 @@ def test_a_test_that_leaves_a_clock_replaced_fails_and_the_next_one_has_the_true
     assert made.verdicts == {"test_a": Verdict(True), "test_b": left, "test_c": Verdict(True)}
 
 
+def test_another_machine_and_the_import_of_the_file_may_replace_clocks(tmp_path: Path) -> None:
+    text = "import time\ntime.perf_counter = lambda: 0.0\ndef test_a():\n    time.tzset()\ndef test_b():\n    pass\n"
+    for elsewhere in (False, True):
+        made = rerun(tmp_path, text, elsewhere=elsewhere)
+        assert made.verdicts == {"test_a": Verdict(True), "test_b": Verdict(True)}
+
+
 HANGING = [
     ("thread", "threading.Thread(target=threading.Event().wait).start()", "a thread does not end"),
     ("loop of C", "sum(range(10**12))", "did not end in time"),

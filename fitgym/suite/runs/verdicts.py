@@ -81,7 +81,7 @@ class Verdicts:
         self._still_s = still_s
         self._folder = Path.cwd()
         self._threads = threading.enumerate()
-        self._clocks = [(module, dict(vars(module))) for module in (time, datetime)]
+        self._clocks: dict[tuple[Any, str], object] = {}
         self._seconds = 0.0  # of the last test
         self._looked = False  # the test looked at a file of the project
 
@@ -93,6 +93,15 @@ class Verdicts:
         """Write that the file cannot be imported."""
         if report.failed:
             self._write(event="unusable", test="", error=_last_line(report.longrepr))
+
+    def pytest_collection_finish(self) -> None:
+        """Note the clocks: what the import of the file does to them is not the fault of a test."""
+        self._clocks = {
+            (module, name): value
+            for module in (time, datetime)
+            for name, value in vars(module).items()
+            if callable(value)
+        }
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """Write which test begins."""
@@ -153,13 +162,10 @@ class Verdicts:
 
         Test runners measure with them, so a run with such a test may end in an error of its own.
         """
-        left = False
-        for module, known in self._clocks:
-            for name, value in known.items():
-                if vars(module).get(name) is not value:
-                    setattr(module, name, value)
-                    left = True
-        return left
+        replaced = [place for place, clock in self._clocks.items() if vars(place[0]).get(place[1]) is not clock]
+        for module, name in replaced:
+            setattr(module, name, self._clocks[module, name])
+        return bool(replaced)
 
     def _write_end(self, item: pytest.Item, assertions: Sequence[int] = (), error: str = "") -> None:
         entry = {"passed": not error, "assertions": assertions, "error": error, "seconds": round(self._seconds, 6)}
