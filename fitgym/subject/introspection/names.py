@@ -74,11 +74,14 @@ class Known(Mapping[str, Hint]):
             if not isinstance(found, type | types.ModuleType) or part not in vars(found):
                 raise KeyError(name)
             found = vars(found)[part]
-        if isinstance(found, tuple) and found and all(isinstance(item, type) for item in found):
-            return union(from_annotation(item, {}) for item in found)
-        if not isinstance(found, type):
-            raise KeyError(name)
-        return from_annotation(found, {})
+        try:
+            if isinstance(found, tuple) and found and all(isinstance(item, type) for item in found):
+                return union(from_annotation(item, {}) for item in found)
+            if isinstance(found, type):
+                return from_annotation(found, {})
+        except Exception:  # a metaclass can make every question about a class fail
+            raise KeyError(name) from None
+        raise KeyError(name)
 
     def __iter__(self) -> Iterator[str]:
         return iter(vars(self.module))
