@@ -13,10 +13,9 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from fitgym.messages.protocol import TOKEN_SIZE
+from fitgym.messages.protocol import MAX_REQUEST, REPORT, TOKEN_SIZE
 from fitgym.sandbox.environment import environment
 from fitgym.sandbox.sandbox import same_layout
-from fitgym.worker.fork_server import MAX_REQUEST, REPORT
 
 __all__ = ["ForkServer", "Launch", "Process", "launch"]
 

@@ -27,7 +27,9 @@ __all__ = [
     "KILL",
     "MAKE",
     "MAX_FRAME",
+    "MAX_REQUEST",
     "MUTATE",
+    "REPORT",
     "TOKEN_SIZE",
     "WARM",
     "FrameReader",
@@ -71,6 +73,12 @@ BROKEN: Final = 77
 
 MAX_FRAME: Final = 32 << 20
 """Maximal size of a frame in bytes. The largest valid one, the description of a module with 12,000 lines, has 2 MB."""
+
+MAX_REQUEST: Final = 1 << 20
+"""Maximal size of a request to the fork server in bytes."""
+
+REPORT: Final = struct.Struct("<i")
+"""A report about a forked worker: first its process id, then its exit code, negative for a signal as in `subprocess`."""
 
 _NOTHING = (b"", b"", b"")
 _LENGTH = struct.Struct("<I")

@@ -18,23 +18,17 @@ import json
 import os
 import select
 import socket
-import struct
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import Final, NoReturn
+from typing import NoReturn
 
+from fitgym.messages.protocol import MAX_REQUEST, REPORT
 from fitgym.sandbox.environment import MARKER
 from fitgym.sandbox.kernel import libc
 from fitgym.worker.main import main as work
 
-__all__ = ["MAX_REQUEST", "REPORT", "main"]
-
-REPORT: Final = struct.Struct("<i")
-"""A report about a worker: first its process id, then its exit code, negative for a signal as in `subprocess`."""
-
-MAX_REQUEST: Final = 1 << 20
-"""Maximal size of a request in bytes."""
+__all__ = ["main"]
 
 
 def main(arguments: Sequence[str]) -> NoReturn:

@@ -33,6 +33,7 @@ def main(arguments: list[str]) -> NoReturn:
     Args:
         arguments: descriptor numbers of the control socket and of the journal.
     """
+    parent = os.getppid()  # asked at once, because the parent may end at any time
     control = socket.socket(fileno=high(int(arguments[0])))
     journal = Journal(int(arguments[1]))
     Journal.seal(int(arguments[1]))
@@ -81,7 +82,7 @@ def main(arguments: list[str]) -> NoReturn:
         control.sendall(frame(token, dumps(("writes", reference.module))))
         os._exit(1)
     control.sendall(frame(token, dumps(("ready", runner.subject))))
-    Supervisor(control, token, runner, home).serve()
+    Supervisor(control, token, runner, home, parent).serve()
 
 
 def _silence() -> None:

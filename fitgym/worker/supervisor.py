@@ -36,15 +36,16 @@ class Supervisor:
         token: starts every frame.
         runner: runs the test cases in the children.
         home: the private folder.
+        parent: the process id of the process that started the worker; the worker ends with it.
     """
 
-    def __init__(self, control: socket.socket, token: bytes, runner: Runner, home: str) -> None:
+    def __init__(self, control: socket.socket, token: bytes, runner: Runner, home: str, parent: int) -> None:
         self._control = control
         self._token = token
         self._runner = runner
         self._home = home
         self._kept = frozenset(os.listdir(home))
-        self._parent = getppid()
+        self._parent = parent
         self._children: dict[int, int] = {}  # pidfd by process id, -1 if the kernel gives none
         self._standby: tuple[int, socket.socket] | None = None
         self._outdated = False  # the standby child was forked before the latest mutants or imports

@@ -262,3 +262,12 @@ def test_the_marker_of_the_server_itself_belongs_to_no_worker(server: ForkServer
         environ = Path(f"/proc/{parent(worker(executor))}/environ").read_bytes()
         assert f"{MARKER}={'0' * 32}".encode() in environ
         assert token(executor).encode() in Path(f"/proc/{worker(executor)}/environ").read_bytes()
+
+
+def test_a_search_imports_no_code_of_the_worker() -> None:
+    code = (
+        "import sys, fitgym.execution.executor\n"
+        "print([name for name in sys.modules if name.startswith('fitgym.worker')])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
