@@ -1,4 +1,4 @@
-"""The fork server: its workers do what others do, and none outlives it."""
+"""The fork server: its workers behave like other workers, and none outlives it."""
 
 from __future__ import annotations
 
