@@ -23,8 +23,8 @@ def returned_function(
 ) -> Found | None:
     """Return the inner function that every `return` of a function returns, None if there is no such function.
 
-    A function may also return the result of another function of the module, which returns an inner function. Other calls
-    in a `return` are ignored then: `return cached(size)(function)` says nothing about `return _decorator(size)`.
+    A function may also return the result of another function of the module, which returns an inner function. Other
+    calls in a `return` are ignored then: `return cached(size)(function)` says nothing about `return _decorator(size)`.
 
     The target of the result has its code, its signature and its annotations as text. It is never called.
 
