@@ -128,8 +128,8 @@ def assertions(
     Without `kills`, the order of preference is:
 
     1. the result of the last statement;
-    2. the state of its receiver and arguments; if `before` is given, only facts that were not in it, or the first fact if
-       there are none;
+    2. the state of its receiver and arguments, an assigned attribute first; if `before` is given, only facts that were not
+       in it, or the first fact if there are none;
     3. the results of earlier operations under test that no other statement uses, latest first;
     4. what the test printed and logged.
 
@@ -192,6 +192,8 @@ def candidates(
     statement uses, or the output of the whole test. If there are none, the unchanged state of the objects that it used
     may be checked.
     """
+    last = subject.operations[statements[-1].operation]
+    assigned = f".{last.name.rpartition('.')[2]}" if last.kind == "setter" else None
     strong: list[Observation] = []
     unchanged: list[Observation] = []
     weak: list[Observation] = []
@@ -204,6 +206,8 @@ def candidates(
         if operation.operator == "__hash__":  # hashes of text differ between interpreters
             facts = [Observation(position, "", "isinstance", Name("builtins", "int"))] if facts else []
         telling = [fact for fact in facts if not _is_weak(fact, operation, subject)]
+        if position == statements[-1].receiver:
+            telling.sort(key=lambda fact: fact.path != assigned)
         if position in statements[-1].refs and (before or raised):
             unchanged += [fact for fact in telling if fact in before]
             telling = [fact for fact in telling if fact not in before and before]

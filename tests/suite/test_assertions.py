@@ -84,6 +84,13 @@ def test_an_unchanged_state_is_better_than_nothing() -> None:
     assert chosen([NEW_SHELF, same_width]) == ["0.width approx"]  # the first fact: the others say as little
 
 
+def test_an_assigned_attribute_is_checked_before_others_even_if_its_value_is_the_old_one() -> None:
+    statements = [NEW_SHELF, Statement(SET_WIDTH, 0, (text(30.0),))]
+    width, books = observed(statements).observations[:2]
+    assert assertions(statements, [books, width], SUBJECT, before=[books, width]) == (width,)
+    assert assertions(statements, [books, width], SUBJECT, before=[books, width], kills={}) == (width,)
+
+
 def test_an_unchanged_state_is_checked_for_what_mutants_would_change() -> None:
     statements = [NEW_SHELF, Statement(SET_WIDTH, 0, (text(30.0),))]
     width, books = observed(statements).observations[:2]

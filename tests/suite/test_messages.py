@@ -25,6 +25,8 @@ from fitgym.suite.messages import MAX_PATTERN, pattern
         ("word " * 20, "word " * 7 + "word"),
         ("x" * 60, "x" * 60),
         ("x" * 80, ""),
+        ("x" * 80 + " is too long", "is too long"),
+        ("<class 'shelf.books.fiction.comics.Book'>.title should be text but is int", "should be text but is int"),
     ],
 )
 def test_a_message_becomes_a_pattern(message: str, expected: str) -> None:
