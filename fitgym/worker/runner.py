@@ -343,7 +343,8 @@ class Runner:
     def _destroy(self, index: int, outcome: Outcome) -> Failure:
         """Destroy all objects of the test case while it counts as running. Return the failure of their finalizers."""
         # The journal marks this phase as running, so that the timer can interrupt finalizers of the subject.
-        cells = self._cells
+        cells, guard = self._cells, self.guard
+        before, guard.refused = guard.refused, ""
         cells[0] += 1
         cells[1] = index
         try:
@@ -354,11 +355,10 @@ class Runner:
             pass
         cells[1] = IDLE
         cells[0] += 1
+        late, guard.refused = guard.refused, guard.refused or before
         if self._watchdog.timed_out:
             return "timeout"
-        if self.guard.refused:
-            return "blocked"
-        return "fuel" if self.recorder.spent else ""
+        return "blocked" if late else "fuel" if self.recorder.spent else ""
 
     def _number(self, outcome: Outcome, failure: Failure, fresh: list[WireTrace]) -> int:
         """Return the number of this trace in the process. A new trace is appended to `fresh`."""
