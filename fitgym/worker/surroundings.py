@@ -70,7 +70,7 @@ class Surroundings:
     def enter(self, overlay: Overlay | None) -> None:
         """Take the snapshot of this process if there is none."""
         if self._process is None:
-            self._process = Process(overlay)
+            self._process = Process(overlay, self._guard.off)
 
     def forget_process(self) -> None:
         """Drop the snapshot of this process, because the runner itself has changed the process."""
@@ -105,8 +105,11 @@ class Surroundings:
         far, facts = self._far_watched, self._facts_watched
         if far and self._far.changed_at(far) and not self._far.restore_at(far):
             return True
-        if facts and process is not None and process.changed_at(facts) and not process.restore_at(facts):
-            return True
+        if facts and process is not None and process.changed_at(facts):
+            # What is not watched may hold what is: an event loop holds descriptors.
+            restored = process.restore_at(facts) or process.restore_at(process.changes())
+            if not restored:
+                return True
         return (care > 0 and self._is_far_dirty(undo=True)) or (care > 1 and self._has_changed())
 
     def is_different(self) -> bool:

@@ -1022,6 +1022,38 @@ def test_files_in_the_working_folder_cost_no_process_of_their_own(
         assert len(forks) < 20
 
 
+@pytest.mark.parametrize(
+    ("what", "failure"),
+    [
+        ("socket.create_connection(('127.0.0.1', 9))", "blocked"),
+        ("sys.stdin.close(); sys.stdout.close()", ""),
+        ("asyncio.set_event_loop(asyncio.new_event_loop())", ""),
+        ("asyncio.set_event_loop_policy(asyncio.DefaultEventLoopPolicy()); asyncio.get_event_loop()", ""),
+    ],
+)
+def test_what_is_refused_or_closed_or_left_open_costs_no_process_of_its_own(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, failure: str
+) -> None:
+    source = f"""
+    import asyncio, socket, sys, warnings
+
+    def leave(n: int) -> int:
+        warnings.simplefilter("ignore")  # from 3.12 on, asyncio warns of what it will no longer do
+        found = sys.stdin.closed or asyncio.get_event_loop_policy()._local._loop is not None
+        {what}
+        return n + 1 if found else n
+    """
+    forks = []
+    fork = Zygote.fork
+    monkeypatch.setattr(Zygote, "fork", lambda self: forks.append(1) or fork(self))
+    with Executor(module(tmp_path, source), LIMITS) as executor:
+        calls = Calls(executor)
+        traces = executor.run([calls(("leave", n)) for n in range(100)], calls.table)
+        assert len({(trace.reached, trace.failure) for trace in traces}) == 1  # none has found what another one left
+        assert traces[0].failure == failure
+        assert len(forks) < 20
+
+
 def test_a_worker_that_never_stays_alive_is_an_error(
     bank: Executor, calls: Calls, monkeypatch: pytest.MonkeyPatch
 ) -> None:

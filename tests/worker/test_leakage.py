@@ -441,6 +441,10 @@ PUT_BACK = [
     "decimal.getcontext().prec = 5; decimal.getcontext().traps[decimal.Inexact] = True",
     "gc.disable(); gc.set_threshold(5); gc.callbacks.append(lambda *a: None)",
     "os.umask(0)",
+    "sys.stdin.close()",
+    "sys.stdout.close(); sys.stderr.close()",
+    "import asyncio; asyncio.set_event_loop(asyncio.new_event_loop())",
+    "gc.disable(); cycle = [open('/dev/null')]; cycle.append(cycle); del cycle",
 ]
 
 

@@ -12,6 +12,7 @@ import _signal  # type: ignore[import-not-found]  # the C module behind `signal`
 import _thread
 import builtins
 import gc
+import io
 import operator
 import os
 import resource
@@ -20,6 +21,7 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
 from fitgym.sandbox.folder import tidy
@@ -45,11 +47,18 @@ class Process:
 
     Args:
         overlay: the overlay with the files that the subject writes next to itself; None if it writes none.
+        unguarded: inside its block, the sandbox refuses nothing.
         memory_slack: bytes by which the address space may grow before that counts as a change.
     """
 
-    def __init__(self, overlay: Overlay | None = None, memory_slack: int = 128 << 20) -> None:
+    def __init__(
+        self,
+        overlay: Overlay | None = None,
+        unguarded: Callable[[], AbstractContextManager[object]] = nullcontext,
+        memory_slack: int = 128 << 20,
+    ) -> None:
         self._overlay = overlay
+        self._unguarded = unguarded
         self._threads = _thread._count()
         self._slack = memory_slack
         self._folder = os.getcwd()
@@ -118,6 +127,15 @@ class Process:
         """Remove new files from the working folder. Deleted files are not restored."""
         tidy(self._folder, names)
 
+    def _open_streams(self, closed: list[bool]) -> None:
+        """Open the standard streams that were open: `with sys.stdin:` closes the object, but not its descriptor."""
+        for number, (stream, was_closed) in enumerate(zip((sys.stdin, sys.stdout, sys.stderr), closed, strict=True)):
+            if type(stream) is io.TextIOWrapper and stream.closed and not was_closed:
+                with self._unguarded():
+                    raw = io.FileIO(number, "w" if number else "r", closefd=False)
+                buffer = io.BufferedWriter(raw) if number else io.BufferedReader(raw)
+                stream.__init__(buffer, stream.encoding, stream.errors)  # type: ignore[misc]  # the same object
+
     def _described(self) -> list[_Fact]:
         def attribute(owner: Any, name: str) -> _Fact:
             return _Fact(lambda: getattr(owner, name), lambda value: setattr(owner, name, value))
@@ -145,7 +163,7 @@ class Process:
             _Fact(sys.getprofile, sys.setprofile),
             *(attribute(sys, name) for name in ("excepthook", "displayhook", "unraisablehook")),
             *(attribute(sys, name) for name in ("stdin", "stdout", "stderr")),
-            _Fact(lambda: [one.closed for one in (sys.stdin, sys.stdout, sys.stderr) if one is not None]),
+            _Fact(_closed_streams, self._open_streams),
             _Fact(gc.isenabled, lambda value: gc.enable() if value else gc.disable()),
             _Fact(gc.get_threshold, lambda value: gc.set_threshold(*value)),
             items(gc.callbacks),
@@ -159,7 +177,10 @@ class Process:
                 lambda: _signal.pthread_sigmask(signal.SIG_BLOCK, ()),
                 lambda value: _signal.pthread_sigmask(signal.SIG_SETMASK, value),
             ),
-            _Fact(lambda: os.listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else None),
+            _Fact(_loop_policy, _set_loop_policy),
+            _Fact(_event_loop, _set_event_loop),
+            # Garbage in cycles may hold descriptors. It is rare, so only a difference is worth a full collection.
+            _Fact(_descriptors, lambda _: gc.collect()),
             _Fact(lambda: [resource.getrlimit(limit) for limit in (resource.RLIMIT_AS, resource.RLIMIT_NOFILE)]),
             _Fact(lambda: os.getpriority(os.PRIO_PROCESS, 0)),
             _Fact(lambda: os.getsid(0)),
@@ -224,6 +245,39 @@ def _set_signals(value: list[Any]) -> None:
     for number, handler in zip(_SIGNALS, value, strict=True):
         if _signal.getsignal(number) is not handler:
             _signal.signal(number, handler)
+
+
+def _descriptors() -> list[str] | None:
+    return os.listdir("/proc/self/fd") if os.path.isdir("/proc/self/fd") else None
+
+
+def _loop_policy() -> Any:
+    return getattr(sys.modules.get("asyncio.events"), "_event_loop_policy", None)
+
+
+def _set_loop_policy(value: Any) -> None:
+    sys.modules["asyncio.events"]._event_loop_policy = value  # type: ignore[attr-defined]
+
+
+def _loop_holder() -> Any:
+    """Return the object that holds the event loop of this thread, None if no code has asked for one."""
+    return getattr(_loop_policy(), "_local", None)
+
+
+def _event_loop() -> Any:
+    return getattr(_loop_holder(), "_loop", None)
+
+
+def _set_event_loop(value: Any) -> None:
+    """Restore the event loop of this thread. `asyncio.get_event_loop` makes one, and nobody closes it."""
+    holder = _loop_holder()
+    if holder is not None:
+        holder._loop.close()
+        holder._loop, holder._set_called = value, value is not None
+
+
+def _closed_streams() -> list[bool]:
+    return [one is None or one.closed for one in (sys.stdin, sys.stdout, sys.stderr)]
 
 
 def _timer(which: int) -> tuple[bool, float]:
