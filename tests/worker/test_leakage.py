@@ -37,6 +37,8 @@ defaults = collections.defaultdict(list, a=[1])
 raw = bytearray(b"abc")
 numbers = array.array("i", [1, 2])
 ids = itertools.count(3)
+taken_ids = itertools.count()
+take_id = taken_ids.__next__
 stream = iter([1, 2, 3])
 lock = threading.Lock()
 relock = threading.RLock()
@@ -48,6 +50,7 @@ class Base:
     __slots__ = ()
     shared = []
     count = 0
+    ids = itertools.count(0.5, -1)
 
 class Thing(Base):
     __slots__ = ("slot", "__dict__")
@@ -166,7 +169,7 @@ UNDONE = [
 FINAL = [
     "crowd.add(300)",
     "grown.add(3)",
-    "next(ids)",
+    "next(taken_ids)",
     "next(stream)",
     "lock.acquire()",
     "relock.acquire()",
@@ -296,6 +299,17 @@ def test_what_ends_as_it_began_is_no_change(module: types.ModuleType, change: st
     state = State([module])
     exec(change, vars(module))
     assert not state.changed()
+
+
+def test_a_count_that_one_namespace_holds_is_replaced_by_one_that_starts_where_it_was(module: types.ModuleType) -> None:
+    state = State([module])
+    for _ in range(3):
+        assert not state.changed()
+        assert [next(module.ids), next(module.ids), next(module.Base.ids)] == [3, 4, 0.5]
+        assert state.changed() and state.restore()
+    module.ids = iter([1])  # another object in its place is a change of the namespace
+    assert state.changed() and state.restore()
+    assert next(module.ids) == 3
 
 
 def test_two_changes_are_undone_together(module: types.ModuleType) -> None:
@@ -442,6 +456,7 @@ PUT_BACK = [
     "gc.disable(); gc.set_threshold(5); gc.callbacks.append(lambda *a: None)",
     "os.umask(0)",
     "sys.stdin.close()",
+    "signal.setitimer(signal.ITIMER_VIRTUAL, 9.0)",
     "sys.stdout.close(); sys.stderr.close()",
     "import asyncio; asyncio.set_event_loop(asyncio.new_event_loop())",
     "gc.disable(); cycle = [open('/dev/null')]; cycle.append(cycle); del cycle",

@@ -4,7 +4,7 @@ A test case must start from the state that the import left, whatever ran before 
 is compared with a snapshot. The near state is the globals of the module under test and everything reachable from them:
 containers, attributes of objects and classes, closures and caches. Containers are compared item by item, and identical
 objects count as equal. Most changes are undone in place, which takes microseconds. Changes that cannot be undone
-exactly (an iterator, a thread, an open file) require a fresh process.
+exactly (most iterators, a thread, an open file) require a fresh process.
 
 The far state is the state of the other modules of the package, and of the process (`fitgym.worker.state.process`).
 Comparing it after each test case would cost too much, so the runner compares it after each batch.
@@ -13,6 +13,7 @@ Comparing it after each test case would cost too much, so the runner compares it
 from __future__ import annotations
 
 import _thread
+import ast
 import builtins
 import collections
 import functools
@@ -112,13 +113,8 @@ class State:
         for module in shallow:
             self._container(vars(module), dict(vars(module)), fix_namespace)
         queue.extend(also)
-        while queue and len(self._seen) < _MAX_OBJECTS:
-            thing = queue.popleft()
-            if type(thing) in _ATOMS or id(thing) in self._seen or thing is vars(builtins):
-                continue
-            self._seen.add(id(thing))
-            self._keep.append(thing)
-            queue.extend(self._look(thing))
+        self._follow(queue)
+        self._probe_counts()
         generators: list[Any] = [thing for thing in self._keep if _has_state(thing)]
         self._generators = [(generator, generator_state(generator)) for generator in generators]
         self.reset()
@@ -204,6 +200,43 @@ class State:
 
     # ------------------------------------------------------------------------------------------------- taking it
 
+    def _follow(self, queue: collections.deque[object]) -> None:
+        """Save the state of these objects, and of everything reachable from them."""
+        while queue and len(self._seen) < _MAX_OBJECTS:
+            thing = queue.popleft()
+            if type(thing) in _ATOMS or id(thing) in self._seen or thing is vars(builtins):
+                continue
+            self._seen.add(id(thing))
+            self._keep.append(thing)
+            queue.extend(self._look(thing))
+
+    def _probe_counts(self) -> None:
+        """Save the state of each `itertools.count`, which often numbers the objects of a class.
+
+        A count cannot be set back. If one namespace and nothing else refers to it, a new count can replace it there.
+        """
+        counts = [thing for thing in self._keep if type(thing) is itertools.count]
+        places: dict[int, list[tuple[int, str]]] = {id(count): [] for count in counts}
+        for part, saved in enumerate(self._saved) if counts else ():
+            for name, value in saved.items() if type(saved) is dict else ():
+                if type(value) is itertools.count and id(value) in places:
+                    places[id(value)].append((part, name))
+        while counts:
+            count = counts.pop()
+            held = places[id(count)]
+            # Besides the namespace: its saved copy, the kept objects, the variable here, and the argument.
+            if len(held) == 1 and sys.getrefcount(count) == 5 and self._fixes[held[0][0]] is not no_fix:
+                saved, name = self._saved[held[0][0]], held[0][1]
+                self._probe(functools.partial(_count_in, saved, name), functools.partial(self._count_anew, *held[0]))
+            else:
+                self._probe(functools.partial(_iterator_state, count))
+
+    def _count_anew(self, part: int, name: str, state: str) -> None:
+        """Replace the count in a namespace by a new one with this state, such as `count(3)`."""
+        arguments = ast.literal_eval(f"({state.removeprefix('count(').removesuffix(')')},)")
+        self._saved[part][name] = itertools.count(*arguments)
+        self._fixes[part](self._live[part], self._saved[part])
+
     def _container(self, live: object, saved: object, fix: Fix) -> None:
         self._live.append(live)
         self._saved.append(saved)
@@ -266,7 +299,9 @@ class State:
             return ()
         if _has_state(thing):
             return ()
-        if cls is itertools.count or (hasattr(cls, "__length_hint__") and hasattr(cls, "__next__")):
+        if cls is itertools.count:
+            return ()  # see `_probe_counts`
+        if hasattr(cls, "__length_hint__") and hasattr(cls, "__next__"):
             self._probe(functools.partial(_iterator_state, thing))
             return ()
         if cls is types.GeneratorType:
@@ -369,6 +404,10 @@ def _fill_slot(thing: object, member: Any, value: object) -> None:
 
 def _lock_state(lock: Any) -> object:
     return lock.locked() if hasattr(lock, "locked") else lock._is_owned()
+
+
+def _count_in(namespace: dict[str, object], name: str) -> str:
+    return repr(namespace[name])
 
 
 def _iterator_state(iterator: Any) -> object:

@@ -172,7 +172,7 @@ class Process:
             _Fact(lambda: vars(builtins).copy()),
             # `signal.getsignal` converts handlers to enumerations, which takes 100 us
             _Fact(lambda: list(map(_signal.getsignal, _SIGNALS)), _set_signals),
-            _Fact(lambda: [_timer(which) for which in _TIMERS]),
+            _Fact(lambda: [_timer(which) for which in _TIMERS], _set_timers),
             _Fact(
                 lambda: _signal.pthread_sigmask(signal.SIG_BLOCK, ()),
                 lambda value: _signal.pthread_sigmask(signal.SIG_SETMASK, value),
@@ -284,6 +284,13 @@ def _timer(which: int) -> tuple[bool, float]:
     """Return whether a timer is armed, and its interval."""
     remaining, interval = signal.getitimer(which)
     return remaining > 0, interval
+
+
+def _set_timers(value: list[tuple[bool, float]]) -> None:
+    """Restore the timers: `signal.alarm(0)` of the subject stops the one that ends its test cases."""
+    for which, (is_armed, interval) in zip(_TIMERS, value, strict=True):
+        if _timer(which) != (is_armed, interval):
+            _signal.setitimer(which, interval if is_armed else 0.0, interval)
 
 
 def _umask() -> int:
