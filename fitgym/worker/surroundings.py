@@ -58,6 +58,7 @@ class Surroundings:
     def take(self) -> None:
         """Take the snapshot, in the process from which all others are forked."""
         around = preparation.neighbours(self._module, self._before)
+        self._near = self._far = State(())  # an old snapshot refers to objects whose references the new one counts
         self._near = State([self._module], around=around, shallow=[builtins])
         self._far = State(around, preparation.shared_objects(), around=[self._module])
         self._loaded = frozenset(sys.modules)

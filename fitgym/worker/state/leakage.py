@@ -59,6 +59,8 @@ _OURS = (Addresses, Chance, Clock, Pids, Uuids)
 _LRU = type(functools.lru_cache(lambda: None))
 _LOCK = type(_thread.allocate_lock())
 _RLOCK = type(_thread.RLock())
+_FLAGS: Callable[[type], int] = type.__dict__["__flags__"].__get__
+_PYTHON_CLASS = 1 << 9  # Py_TPFLAGS_HEAPTYPE: a proxy of a Python class may have every special method
 _CODE: Any = types.FunctionType.__dict__["__code__"]
 _CONTENTS: Any = types.CellType.__dict__["cell_contents"]
 _PROXY = types.MappingProxyType
@@ -226,16 +228,12 @@ class State:
             held = places[id(count)]
             # Besides the namespace: its saved copy, the kept objects, the variable here, and the argument.
             if len(held) == 1 and sys.getrefcount(count) == 5 and self._fixes[held[0][0]] is not no_fix:
-                saved, name = self._saved[held[0][0]], held[0][1]
-                self._probe(functools.partial(_count_in, saved, name), functools.partial(self._count_anew, *held[0]))
+                part, name = held[0]
+                live, saved, fix = self._live[part], self._saved[part], self._fixes[part]
+                replace = functools.partial(_replace_count, live, saved, fix, name)
+                self._probe(functools.partial(_count_in, saved, name), replace)
             else:
                 self._probe(functools.partial(_iterator_state, count))
-
-    def _count_anew(self, part: int, name: str, state: str) -> None:
-        """Replace the count in a namespace by a new one with this state, such as `count(3)`."""
-        arguments = ast.literal_eval(f"({state.removeprefix('count(').removesuffix(')')},)")
-        self._saved[part][name] = itertools.count(*arguments)
-        self._fixes[part](self._live[part], self._saved[part])
 
     def _container(self, live: object, saved: object, fix: Fix) -> None:
         self._live.append(live)
@@ -301,7 +299,7 @@ class State:
             return ()
         if cls is itertools.count:
             return ()  # see `_probe_counts`
-        if hasattr(cls, "__length_hint__") and hasattr(cls, "__next__"):
+        if hasattr(cls, "__length_hint__") and hasattr(cls, "__next__") and not _FLAGS(cls) & _PYTHON_CLASS:
             self._probe(functools.partial(_iterator_state, thing))
             return ()
         if cls is types.GeneratorType:
@@ -408,6 +406,13 @@ def _lock_state(lock: Any) -> object:
 
 def _count_in(namespace: dict[str, object], name: str) -> str:
     return repr(namespace[name])
+
+
+def _replace_count(live: object, saved: dict[str, object], fix: Fix, name: str, state: str) -> None:
+    """Replace the count in a namespace by a new one with this state, such as `count(3)`."""
+    arguments = ast.literal_eval(f"({state.removeprefix('count(').removesuffix(')')},)")
+    saved[name] = itertools.count(*arguments)
+    fix(live, saved)
 
 
 def _iterator_state(iterator: Any) -> object:
