@@ -85,6 +85,15 @@ class Proxy:  # has the methods of an iterator, and each use of it counts
         return self.uses
 
 proxy = Proxy()
+class Unequal:  # like an array, or a map that compares its values
+    def __ne__(self, other): raise ValueError
+
+class Holder:
+    __slots__ = ("unequal", "number")
+
+holder = Holder()
+holder.unequal = Unequal()
+holder.number = 1
 thing = Thing()
 slotted = Slotted()
 special = Special(a=1)
@@ -319,6 +328,13 @@ def test_a_count_that_one_namespace_holds_is_replaced_by_one_that_starts_where_i
     module.ids = iter([1])  # another object in its place is a change of the namespace
     assert state.changed() and state.restore()
     assert next(module.ids) == 3
+
+
+def test_an_object_that_is_not_equal_to_itself_is_no_change(module: types.ModuleType) -> None:
+    state = State([module])
+    module.holder.number = 2
+    assert len(state.changes()) == 1
+    assert state.restore_at(state.changes()) and module.holder.number == 1
 
 
 def test_two_changes_are_undone_together(module: types.ModuleType) -> None:

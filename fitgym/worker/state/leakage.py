@@ -163,7 +163,7 @@ class State:
 
     def _differs_at(self, part: int) -> bool:
         if part < 0:
-            return bool(self._reads[-1 - part]() != self._values[-1 - part])
+            return _differ(self._reads[-1 - part](), self._values[-1 - part])
         live, saved = self._live[part], self._saved[part]
         return bool(live != saved) or is_reordered(live, saved, self._fixes[part])
 
@@ -171,7 +171,7 @@ class State:
         """Restore one part if it has changed. Returns False if that is impossible."""
         if part < 0:
             read, value, write = self._reads[-1 - part], self._values[-1 - part], self._writes[-1 - part]
-            if read() == value:
+            if not _differ(read(), value):
                 return True
             if write is not None:
                 write(value)
@@ -358,6 +358,11 @@ class State:
             write = functools.partial(_fill_slot, thing, member)
             found.append(self._probe_member(member, thing, write if owned else None))
         return found
+
+
+def _differ(value: object, saved: object) -> bool:
+    """Return True if two values differ. An object is equal to itself, even if it is an array or says that it is not."""
+    return value is not saved and bool(value != saved)
 
 
 def _namespace(thing: object) -> dict[str, object] | None:
