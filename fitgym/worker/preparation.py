@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import sys
 import types
 
@@ -65,7 +66,7 @@ def describe(reference: Reference, source: str, module: types.ModuleType, instru
 def neighbours(module: types.ModuleType, before: frozenset[str]) -> list[types.ModuleType]:
     """Return the other modules of the subject's package, and modules of the same project that its import loaded."""
     package = module.__name__.partition(".")[0]
-    libraries = tuple(entry for entry in sys.path if "site-packages" in entry or "dist-packages" in entry)
+    libraries = tuple(entry for entry in sys.path if _has_installed_packages(entry))
     found = []
     for name, other in list(sys.modules.items()):
         if other is module or not isinstance(other, types.ModuleType) or name in ("__main__", "fitgym"):
@@ -80,6 +81,16 @@ def neighbours(module: types.ModuleType, before: frozenset[str]) -> list[types.M
         if top == package or own:
             found.append(other)
     return found
+
+
+def _has_installed_packages(folder: str) -> bool:
+    """Return True if packages were installed into a folder, also with `pip install --target`."""
+    if "site-packages" in folder or "dist-packages" in folder:
+        return True
+    try:
+        return any(name.endswith(".dist-info") for name in os.listdir(folder or os.curdir))
+    except OSError:
+        return False
 
 
 def shared_objects() -> list[object]:
