@@ -327,12 +327,15 @@ def _opens_for_writing(guard: Guard, args: tuple[object, ...]) -> bool:
     return writing and _outside(guard, path, -1)
 
 
-def _paths(*places: tuple[int, int | None]) -> Check:
-    """Return a check of path arguments. A place is the index of a path and the index of its folder's descriptor."""
+def _paths(*places: tuple[int, int | None], follows: bool = True) -> Check:
+    """Return a check of path arguments. A place is the index of a path and the index of its folder's descriptor.
+
+    With `follows`, the function acts on what a symbolic link points to; without, on the link itself.
+    """
 
     def check(guard: Guard, args: tuple[object, ...]) -> bool:
         return any(
-            _outside(guard, args[path], args[folder] if folder is not None and folder < len(args) else -1)
+            _outside(guard, args[path], args[folder] if folder is not None and folder < len(args) else -1, follows)
             for path, folder in places
             if path < len(args)
         )
@@ -340,8 +343,8 @@ def _paths(*places: tuple[int, int | None]) -> Check:
     return check
 
 
-def _outside(guard: Guard, path: object, folder: object) -> bool:
-    """Return True if the path is outside the guarded folder, after symbolic links of its parents are followed."""
+def _outside(guard: Guard, path: object, folder: object, follows: bool = True) -> bool:
+    """Return True if the path is outside the guarded folder. Links of its parents are always followed."""
     if isinstance(path, int):  # for example fchmod: use the file that is open
         path = _of_descriptor(path)
     try:
@@ -354,7 +357,7 @@ def _outside(guard: Guard, path: object, folder: object) -> bool:
     whole = os.path.join(base, name)
     parent = os.path.realpath(os.path.dirname(whole))
     target = os.path.join(parent, os.path.basename(whole))
-    if os.path.islink(target):
+    if follows and os.path.islink(target):
         target = os.path.realpath(target)
     return not (target == guard.folder or target.startswith(guard.folder + os.sep))
 
@@ -403,9 +406,9 @@ def _starts_program(guard: Guard, args: tuple[object, ...]) -> bool:
 
 _CHECKS: dict[str, Check] = {
     "open": _opens_for_writing,
-    "os.remove": _paths((0, 1)),
-    "os.rename": _paths((0, 2), (1, 3)),
-    "os.rmdir": _paths((0, 1)),
+    "os.remove": _paths((0, 1), follows=False),
+    "os.rename": _paths((0, 2), (1, 3), follows=False),
+    "os.rmdir": _paths((0, 1), follows=False),
     "os.mkdir": _paths((0, 2)),
     "os.link": _paths((1, 3)),
     "os.symlink": _paths((1, 2)),

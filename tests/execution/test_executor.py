@@ -998,7 +998,13 @@ def test_what_a_verification_leaves_in_the_folder_is_gone_when_the_run_goes_on(t
 
 
 @pytest.mark.parametrize(
-    "what", ['open("left", "w").close()', 'os.makedirs("left/deep")', 'os.symlink("there", "left")']
+    "what",
+    [
+        'open("left", "w").close()',
+        'os.makedirs("left/deep")',
+        'os.symlink("there", "left")',
+        'os.symlink("/etc/passwd", "left")',
+    ],
 )
 def test_files_in_the_working_folder_cost_no_process_of_their_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str

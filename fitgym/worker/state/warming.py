@@ -46,14 +46,16 @@ def import_all(names: Iterable[str]) -> int:
 def only_modules_added(live: object, saved: object) -> bool:
     """Return True if two namespaces differ only by what an import adds.
 
-    An import adds the module to its package and its loggers to the logger dictionary.
+    An import adds the module to its package, its loggers to the logger dictionary, and a logger to those that wait for
+    their parent.
     """
     if not isinstance(live, dict) or not isinstance(saved, dict):
         return False
     logging = sys.modules.get("logging")
-    comes = (types.ModuleType,) if logging is None else (types.ModuleType, logging.Logger, logging.PlaceHolder)
+    loggers = () if logging is None else (logging.Logger, logging.PlaceHolder)
     kept = all(name in live and live[name] is value for name, value in saved.items())
-    return kept and all(type(live[name]) in comes for name in live.keys() - saved.keys())
+    added = live.keys() - saved.keys()
+    return kept and all(type(live[name]) in (types.ModuleType, *loggers) or type(name) in loggers for name in added)
 
 
 def succeeds_in_a_fork(act: Callable[[], bool], seconds: float = MOST_SECONDS) -> bool:
