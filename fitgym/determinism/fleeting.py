@@ -72,7 +72,9 @@ def _folders() -> list[str]:
         here = os.getcwd()
     except OSError:  # the subject removed it
         here = "/"
-    places = (tempfile.gettempdir(), here, os.path.expanduser("~"), sys.prefix, sys.base_prefix)
+    # A library may return the name of a file that comes with it, so folders of packages count.
+    packages = (entry for entry in sys.path if isinstance(entry, str))
+    places = (tempfile.gettempdir(), here, os.path.expanduser("~"), sys.prefix, sys.base_prefix, *packages)
     return [place for place in places if place.count("/") >= 2 or place == tempfile.gettempdir()]
 
 

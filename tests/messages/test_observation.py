@@ -257,6 +257,12 @@ def test_what_differs_the_next_time_gives_no_equality(value: object) -> None:
     assert [fact for fact in facts(value) if fact[1] not in ("length", "isinstance")] == []
 
 
+def test_a_file_that_comes_with_a_package_has_another_name_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", ["", "/opt/packages", 7])
+    assert facts("/opt/packages/books/cover.png") == []
+    assert facts("/opt/books/cover.png") == [("", "equal", "'/opt/books/cover.png'")]
+
+
 def test_an_object_of_today_is_known_by_its_class_only() -> None:
     assert facts(datetime.datetime.now()) == [("", "isinstance", "datetime:datetime")]
 
