@@ -57,7 +57,7 @@ OperationKind = Literal[
     "operator",  # receiver + argument, len(receiver), receiver[argument], ...: `operator` names the special method
 ]
 
-Drive = Literal["", "await", "iterate", "aiterate", "enter", "aenter"]
+Drive = Literal["", "await", "iterate", "aiterate", "enter", "aenter", "first"]
 
 EntryKind = Literal["", "private", "inherited"]
 
@@ -264,11 +264,12 @@ class Operation:
             "". The call of a function that another function returned has a class of its own as its owner,
             `module.outer.<locals>.inner`, which is no key.
         parameters: without the receiver.
-        returns: type of the result (of an item if `drive` iterates, of the awaited value if `drive` awaits).
+        returns: type of the result (of an item if `drive` iterates or takes one, of the awaited value if it awaits).
         function: index in `Subject.functions` of the body that runs after unwrapping decorators, or -1.
         under_test: it belongs to the module or class that the user named. Other operations build arguments, or are
             further ways in.
-        drive: what a test does with the result so that the body runs: await it, iterate over it, enter it.
+        drive: what a test does with the result so that the body runs: await it, iterate over it, enter it. Or it takes the
+            first item, if this is the object that an argument needs.
         declared: names of the exception classes that its docstring documents as raised.
         operator: name of the special method for kind "operator", else "".
         entry_kind: how it calls the code under test although it is not `under_test`. "private": a function, method or class

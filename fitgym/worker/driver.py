@@ -1,8 +1,9 @@
-"""Driving: consumes the result of a call so that the body behind it runs (awaits, iterates, enters)."""
+"""Driving: awaits, iterates or enters the result of a call so that the body behind it runs, or takes an item of it."""
 
 from __future__ import annotations
 
 import itertools
+import operator
 import types
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,7 @@ MOST_ITEMS = 100
 
 
 class Driver:
-    """Consumes results: awaits coroutines, iterates generators, enters context managers.
+    """Consumes results: awaits coroutines, iterates generators, enters context managers, takes first items.
 
     All test cases of a process share one event loop. It is replaced if a test case leaves tasks or timers behind.
     """
@@ -29,6 +30,7 @@ class Driver:
         self._finishes: dict[str, Callable[[Any], Any]] = {
             "iterate": _drained,
             "enter": _entered,
+            "first": operator.itemgetter(0),
             "await": self._awaited,
             "aiterate": self._awaited_items,
             "aenter": self._awaited_context,

@@ -8,7 +8,7 @@ import types
 from collections import deque
 
 from fitgym.subject.introspection.special import is_special
-from fitgym.subject.subject import Class, Operation, OperationKind, Parameter
+from fitgym.subject.subject import Class, Drive, Operation, OperationKind, Parameter
 from fitgym.subject.types.hints import Hint, home, is_protocol, name_of
 from fitgym.subject.types.protocols import demanded, satisfies
 
@@ -56,10 +56,13 @@ class Catalogue:
         returns: Hint,
         *,
         under_test: bool,
+        drive: Drive = "",
     ) -> None:
         """Add an operation whose code is not in the source; the arguments are those of `Operation`."""
         number = len(self.operations)
-        self.operations.append(Operation(number, kind, module, name, owner, parameters, returns, under_test=under_test))
+        self.operations.append(
+            Operation(number, kind, module, name, owner, parameters, returns, under_test=under_test, drive=drive)
+        )
 
     def register(self, cls: type) -> str:
         """Add a class; return its name in hints."""

@@ -53,7 +53,7 @@ class Factories:
                 if place >= _MOST_INDEXED:
                     break
                 given = factory.function.__annotations__["return"]
-                text = given if isinstance(given, str) else getattr(given, "__qualname__", None) or repr(given)
+                text = given.__qualname__ if isinstance(given, type) else str(given)  # `tuple[Node, ...]` is no class
                 for word in dict.fromkeys(_WORD.findall(text)):
                     self._by_word.setdefault(word, []).append(factory)
         return sorted(self._by_word.get(cls.__name__, []), key=lambda factory: factory.owner is not None)

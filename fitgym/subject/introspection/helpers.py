@@ -28,8 +28,8 @@ from fitgym.subject.introspection.recipes import (
 )
 from fitgym.subject.introspection.special import is_special
 from fitgym.subject.mentions import Mentions
-from fitgym.subject.subject import OperationKind, Parameter
-from fitgym.subject.types.hints import ANY, NAMESPACES, NONE, Hint, choices, is_protocol, name_of
+from fitgym.subject.subject import Drive, OperationKind, Parameter
+from fitgym.subject.types.hints import ANY, ELLIPSIS, NAMESPACES, NONE, Hint, choices, is_protocol, name_of
 from fitgym.subject.types.protocols import demanded, has
 
 __all__ = ["Helpers"]
@@ -189,8 +189,8 @@ class Helpers:
         if ("constructor", name) not in self._catalogue.done and depth <= _DEEPEST:
             self._catalogue.done.add(("constructor", name))
             self._constructor_of(cls, name, depth)
-            if depth < _DEEPEST and self._is_hard_to_build(cls, name):
-                self._factories_of(cls, name, depth)
+            if depth < _DEEPEST and str(cls.__module__).partition(".")[0] == self._package:
+                self._factories_of(cls, name, depth, only_parsers=not self._is_hard_to_build(cls, name))
         if is_protocol(cls):
             self._satisfying(cls, name, depth)
         elif str(cls.__module__).partition(".")[0] == self._package or inspect.isabstract(cls):
@@ -260,16 +260,23 @@ class Helpers:
             self._changing_methods(cls, depth)
 
     def _is_hard_to_build(self, cls: type, name: str) -> bool:
-        """The class is of the package, and its constructor is unknown or needs more than constants."""
-        if issubclass(cls, enum.Enum) or str(cls.__module__).partition(".")[0] != self._package:
+        """The constructor of the class is unknown or needs more than constants."""
+        if issubclass(cls, enum.Enum):
             return False
         known = [one for one in self._catalogue.operations if one.kind == "constructor" and one.owner == name]
         return not known or any(
             parameter.required and not all(map(_is_plain, choices(parameter.hint))) for parameter in known[0].parameters
         )
 
-    def _factories_of(self, cls: type, name: str, depth: int) -> None:
-        """Add functions and methods of other modules of the package that are annotated to return the class."""
+    def _factories_of(self, cls: type, name: str, depth: int, *, only_parsers: bool) -> None:
+        """Add functions and methods of other modules of the package that are annotated to return the class.
+
+        Args:
+            cls, name: the class.
+            depth: number of steps from the code under test.
+            only_parsers: only functions named like factories that take a text: they fill an object that its constructor
+                leaves empty.
+        """
         operations = self._catalogue.operations
         known = {(one.module, one.name) for one in operations}
         before = len(operations)
@@ -281,15 +288,21 @@ class Helpers:
                 continue  # its owner would be another object to build
             if (factory.module, factory.name) in known or function.__module__ == self._parameters.module:
                 continue
-            returns = self._parameters.returned(function, owner)
+            if only_parsers and (owner is not None or not is_factory_name(factory.name)):
+                continue
+            drive, returns = _item(self._parameters.returned(function, owner))
             if {choice.name for choice in choices(returns) if choice != NONE} != {name}:
                 continue
             found = self._parameters.foreign(function, factory.module, factory.name, owner, bound=owner is not None)
             if found is None or any(name in _names_in(parameter.hint) for parameter in found):
                 continue  # it changes an object of the class instead of building one
+            if only_parsers and not any(
+                one.required and Hint("class", "builtins.str") in choices(one.hint) for one in found
+            ):
+                continue
             kind: OperationKind = "function" if owner is None else "method"
             key = "" if owner is None else self._catalogue.register(owner)
-            self._helper(kind, factory.module, factory.name, key, found, Hint("class", name), depth + 1)
+            self._helper(kind, factory.module, factory.name, key, found, Hint("class", name), depth + 1, drive)
             if owner is not None:
                 self._catalogue.wanted.append((Hint("class", key), depth + 1))
 
@@ -325,11 +338,12 @@ class Helpers:
         parameters: tuple[Parameter, ...],
         returns: Hint,
         depth: int,
+        drive: Drive = "",
     ) -> None:
         for parameter in parameters:
             if parameter.required or depth == 0:
                 self._catalogue.wanted.append((parameter.hint, depth + 1))
-        self._catalogue.add(kind, module, name, owner, parameters, returns, under_test=False)
+        self._catalogue.add(kind, module, name, owner, parameters, returns, under_test=False, drive=drive)
 
     def _satisfying(self, protocol: type, name: str, depth: int) -> None:
         """Add the classes of the package that have all attributes required by a protocol, and a plain double of it."""
@@ -357,6 +371,12 @@ class Helpers:
                         and all(has(value, attribute) for attribute in wanted)
                     ):
                         self._catalogue.wanted.append((Hint("class", self._catalogue.register(value)), depth + 1))
+
+
+def _item(returns: Hint) -> tuple[Drive, Hint]:
+    """Return how a test gets an object from a result, and its type: from a list or tuple it takes the first item."""
+    listed = returns.kind in ("list", "sequence") or (returns.kind == "tuple" and returns.args[1:] == (ELLIPSIS,))
+    return ("first", returns.args[0]) if listed and returns.args else ("", returns)
 
 
 def _is_plain(hint: Hint) -> bool:

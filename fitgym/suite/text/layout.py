@@ -11,7 +11,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-__all__ = ["Bracket", "Pair", "Piece", "assigned", "columns", "flat", "indented", "laid_out", "prefixed"]
+__all__ = ["Bracket", "Pair", "Piece", "assigned", "columns", "flat", "indented", "laid_out", "prefixed", "suffixed"]
 
 _INDENT = 4
 
@@ -75,6 +75,11 @@ def prefixed(prefix: str, piece: Piece) -> Piece:
     if isinstance(piece, Pair):
         return Pair(prefixed(prefix, piece.key), piece.value)
     return prefix + piece if isinstance(piece, str) else replace(piece, head=prefix + piece.head)
+
+
+def suffixed(piece: Piece, suffix: str) -> Piece:
+    """Return the piece with `suffix` directly after it."""
+    return replace(piece, tail=piece.tail + suffix) if isinstance(piece, Bracket) else flat(piece) + suffix
 
 
 def laid_out(piece: Piece, width: int, *, indent: int = 0, after: int = 0) -> list[str]:

@@ -16,7 +16,7 @@ from fitgym.subject.types.hints import Hint
 from fitgym.suite.text.clock import freezing
 from fitgym.suite.text.environment import ASSIGNED, Environment
 from fitgym.suite.text.expressions import PARAMETERS, expression_piece, infix
-from fitgym.suite.text.layout import Bracket, Piece, assigned, columns, flat, indented, laid_out, prefixed
+from fitgym.suite.text.layout import Bracket, Piece, assigned, columns, flat, indented, laid_out, prefixed, suffixed
 from fitgym.suite.text.scope import Scope, snake_case
 from fitgym.suite.text.subclass import subclass
 from fitgym.testcase.expression import Expression
@@ -380,9 +380,11 @@ class _Writer:
         return assigned(target, piece, self.width) if target else laid_out(piece, self.width)
 
     def _driven(self, drive: str, piece: Piece, target: str) -> list[str]:
-        """Return the statement with its result awaited, iterated or entered, and assigned to `target` if given."""
+        """Return the statement with its result awaited, iterated, entered or indexed, and assigned to `target` if given."""
         if drive == "":
             return self._plain(piece, target)
+        if drive == "first":
+            return self._plain(suffixed(piece, "[0]"), target)
         if drive == "iterate":
             islice = Bracket(f"{self.scope.module('itertools')}.islice(", (piece, _DRAINED), ")", call=True)
             return self._plain(Bracket("list(", (islice,), ")", call=True), target)
