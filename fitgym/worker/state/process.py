@@ -12,7 +12,6 @@ import _signal  # type: ignore[import-not-found]  # the C module behind `signal`
 import _thread
 import builtins
 import gc
-import io
 import operator
 import os
 import resource
@@ -22,6 +21,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
+from io import BufferedReader, BufferedWriter, FileIO, TextIOWrapper  # before a subject can replace them
 from typing import Any, NamedTuple
 
 from fitgym.sandbox.folder import tidy
@@ -130,10 +130,10 @@ class Process:
     def _open_streams(self, closed: list[bool]) -> None:
         """Open the standard streams that were open: `with sys.stdin:` closes the object, but not its descriptor."""
         for number, (stream, was_closed) in enumerate(zip((sys.stdin, sys.stdout, sys.stderr), closed, strict=True)):
-            if type(stream) is io.TextIOWrapper and stream.closed and not was_closed:
+            if type(stream) is TextIOWrapper and stream.closed and not was_closed:
                 with self._unguarded():
-                    raw = io.FileIO(number, "w" if number else "r", closefd=False)
-                buffer = io.BufferedWriter(raw) if number else io.BufferedReader(raw)
+                    raw = FileIO(number, "w" if number else "r", closefd=False)
+                buffer = BufferedWriter(raw) if number else BufferedReader(raw)
                 stream.__init__(buffer, stream.encoding, stream.errors)  # type: ignore[misc]  # the same object
 
     def _described(self) -> list[_Fact]:
