@@ -997,6 +997,15 @@ def test_what_a_verification_leaves_in_the_folder_is_gone_when_the_run_goes_on(t
         assert [plain(trace) for trace in executor.run([found], calls.table)] == expected[2:]
 
 
+@pytest.fixture
+def forks(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """One entry for each process that was started."""
+    made: list[int] = []
+    fork = Zygote.fork
+    monkeypatch.setattr(Zygote, "fork", lambda self: made.append(1) or fork(self))
+    return made
+
+
 @pytest.mark.parametrize(
     "what",
     [
@@ -1006,9 +1015,7 @@ def test_what_a_verification_leaves_in_the_folder_is_gone_when_the_run_goes_on(t
         'os.symlink("/etc/passwd", "left")',
     ],
 )
-def test_files_in_the_working_folder_cost_no_process_of_their_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
-) -> None:
+def test_files_in_the_working_folder_cost_no_process_of_their_own(tmp_path: Path, forks: list[int], what: str) -> None:
     source = f"""
     import os
 
@@ -1018,9 +1025,6 @@ def test_files_in_the_working_folder_cost_no_process_of_their_own(
             {what}
         return n + 1 if before else n
     """
-    forks = []
-    fork = Zygote.fork
-    monkeypatch.setattr(Zygote, "fork", lambda self: forks.append(1) or fork(self))
     with Executor(module(tmp_path, source), LIMITS) as executor:
         calls = Calls(executor)
         traces = executor.run([calls(("leave", n)) for n in range(200)], calls.table)
@@ -1038,20 +1042,17 @@ def test_files_in_the_working_folder_cost_no_process_of_their_own(
     ],
 )
 def test_what_is_refused_or_closed_or_left_open_costs_no_process_of_its_own(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, failure: str
+    tmp_path: Path, forks: list[int], what: str, failure: str
 ) -> None:
     source = f"""
     import asyncio, socket, sys, warnings
 
     def leave(n: int) -> int:
-        warnings.simplefilter("ignore")  # from 3.12 on, asyncio warns of what it will no longer do
+        warnings.simplefilter("ignore")  # asyncio deprecates these calls from Python 3.12 on
         found = sys.stdin.closed or asyncio.get_event_loop_policy()._local._loop is not None
         {what}
         return n + 1 if found else n
     """
-    forks = []
-    fork = Zygote.fork
-    monkeypatch.setattr(Zygote, "fork", lambda self: forks.append(1) or fork(self))
     with Executor(module(tmp_path, source), LIMITS) as executor:
         calls = Calls(executor)
         traces = executor.run([calls(("leave", n)) for n in range(100)], calls.table)
