@@ -193,7 +193,7 @@ def test_a_package_that_got_a_submodule_is_as_it_was() -> None:
     saved = {"a": 1}
     assert only_modules_added({"a": 1, "json": textwrap}, saved)
     assert only_modules_added({"a": 1, "shop": logging.getLogger("shop")}, saved)
-    assert only_modules_added({logging.getLogger("shop.front"): None}, {})  # it waits for its parent
+    assert only_modules_added({logging.getLogger("shop.front"): None}, {})  # in the placeholder of its parent
     assert not only_modules_added({"a": 1, "b": 2}, saved)
     assert not only_modules_added({"a": 2}, saved)
     assert not only_modules_added({}, saved)

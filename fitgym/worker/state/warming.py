@@ -46,8 +46,8 @@ def import_all(names: Iterable[str]) -> int:
 def only_modules_added(live: object, saved: object) -> bool:
     """Return True if two namespaces differ only by what an import adds.
 
-    An import adds the module to its package, its loggers to the logger dictionary, and a logger to those that wait for
-    their parent.
+    An import adds the module to its package. It adds its loggers to the logger dictionary and to the placeholders of their
+    parents.
     """
     if not isinstance(live, dict) or not isinstance(saved, dict):
         return False
