@@ -9,12 +9,12 @@ from dataclasses import replace
 from fitgym.messages.observation import CAPTURED, Observation, Observed, agreement
 from fitgym.subject.subject import Operation, Subject
 from fitgym.suite.finished_test import FinishedTest
-from fitgym.suite.kills import Kills, fewest
+from fitgym.suite.kills import KillsOfTest, fewest
 from fitgym.suite.messages import MESSAGE, pattern
 from fitgym.suite.names import Description, description, test_names
 from fitgym.suite.rebinding import rebound
 from fitgym.testcase.constants import kind_of_text
-from fitgym.testcase.expression import Collection, Literal, Name
+from fitgym.testcase.expression import Collection, Expression, Literal, Name
 from fitgym.testcase.statement import Statement
 
 __all__ = [
@@ -32,6 +32,7 @@ __all__ = [
 _ORDERS = frozenset({"__lt__", "__le__", "__eq__", "__ne__", "__gt__", "__ge__"})
 
 MAX_ASSERTIONS = 5
+_EMPTY = [Literal(text) for text in ("None", "False", "0", "0.0", "''", '""', "b''", 'b""')]
 DRAINED = 100  # elements taken from an iterator at most; a longer one counts as endless
 
 
@@ -40,7 +41,7 @@ def finished_tests(
     observed: Sequence[Sequence[Observed]],
     subject: Subject,
     before: Sequence[Observed | None] | None = None,
-    kills: Sequence[Kills | None] | None = None,
+    kills: Sequence[KillsOfTest | None] | None = None,
 ) -> list[FinishedTest | None]:
     """Return every test with its assertions and a unique name.
 
@@ -82,7 +83,7 @@ def finished_test(
     observed: Sequence[Observed],
     subject: Subject,
     before: Observed | None = None,
-    kills: Kills | None = None,
+    kills: KillsOfTest | None = None,
 ) -> FinishedTest | None:
     """Return a test with its assertions and its shortest name; None if it failed or ended in different ways.
 
@@ -117,13 +118,14 @@ def assertions(
     *,
     before: Sequence[Observation] = (),
     raised: bool = False,
-    kills: Kills | None = None,
+    kills: KillsOfTest | None = None,
     limit: int = MAX_ASSERTIONS,
 ) -> tuple[Observation, ...]:
     """Return the facts that a test checks, at most `limit`, in the order of the statements.
 
-    If `kills` is given, the fewest candidates that kill as many mutants as all of them are chosen. If none of them is
-    about the last statement, one that is gets added. If no candidate kills a mutant, the first is chosen.
+    If `kills` is given, the fewest candidates that kill as many mutants as all of them are chosen, those that kill most
+    if they are more than `limit`. If none of them is about the last statement, one that is gets added. If no candidate
+    kills a mutant, the first is chosen. If not all mutants were tried, candidates with content are added.
 
     Without `kills`, the order of preference is:
 
@@ -140,11 +142,15 @@ def assertions(
     """
     if not statements:
         return ()
-    strong, weak = candidates(statements, observations, subject, before=before, raised=raised)
-    chosen = fewest(strong, kills)[:limit] if kills is not None else []
+    strong, weak = candidates(statements, observations, subject, before=before, raised=raised, every=kills is not None)
+    chosen = fewest(strong, kills.by_fact, limit) if kills is not None else []
     about = {len(statements) - 1, *statements[-1].refs}
     if chosen and about.isdisjoint(fact.position for fact in chosen):  # a test should check its last statement
         chosen += [fact for fact in strong if fact.position in about][:1]
+    if chosen and kills is not None and not kills.complete:
+        given = _given(statements[-1], subject)
+        content = [fact for fact in _first(strong, len(strong)) if not _emptiness(fact, given) and fact not in chosen]
+        chosen += content[: max(0, limit - len(chosen))]
     telling = kills is None and any(fact not in before for fact in strong)
     chosen = chosen or _first(strong, limit if telling else 1) or ([] if raised else weak[:1])
     if not chosen and not raised:
@@ -184,21 +190,31 @@ def candidates(
     *,
     before: Sequence[Observation] = (),
     raised: bool = False,
-    limit: int = MAX_ASSERTIONS,
+    every: bool = False,
 ) -> tuple[list[Observation], list[Observation]]:
     """Return the facts that a test may check, the best first, and a second list of weak facts as a fallback.
 
     All facts are about the result of the last statement, the objects that it used and changed, results that no other
     statement uses, or the output of the whole test. If there are none, the unchanged state of the objects that it used
-    may be checked.
+    may be checked. Of each result, content comes first, then what merely repeats an argument, then what is empty, then
+    lengths.
+
+    Args:
+        statements: the test.
+        observations: all facts about its results.
+        subject: the code under test.
+        before: the facts that held without the last statement, if known.
+        raised: the test ended with an exception.
+        every: return all facts about each result, not only the best few.
     """
     last = subject.operations[statements[-1].operation]
+    given = _given(statements[-1], subject)
     assigned = f".{last.name.rpartition('.')[2]}" if last.kind == "setter" else None
     strong: list[Observation] = []
     unchanged: list[Observation] = []
     weak: list[Observation] = []
     classes: list[Observation] = []
-    for position, share in _ranked(statements, subject, limit, raised):
+    for position, share in _ranked(statements, subject, raised):
         operation = subject.operations[statements[position].operation]
         facts = [fact for fact in observations if fact.position == position]
         if operation.operator in _ORDERS:
@@ -206,12 +222,13 @@ def candidates(
         if operation.operator == "__hash__":  # hashes of text differ between interpreters
             facts = [Observation(position, "", "isinstance", Name("builtins", "int"))] if facts else []
         telling = [fact for fact in facts if not _is_weak(fact, operation, subject)]
+        telling.sort(key=lambda fact: _emptiness(fact, given))
         if position == statements[-1].receiver:
             telling.sort(key=lambda fact: fact.path != assigned)
         if position in statements[-1].refs and (before or raised):
             unchanged += [fact for fact in telling if fact in before]
             telling = [fact for fact in telling if fact not in before and before]
-        strong += sorted(telling[:share], key=lambda fact: fact.kind == "length")  # what is in it says more
+        strong += telling if every else telling[:share]
         rest = [fact for fact in facts if fact not in telling and fact not in unchanged]
         classes += [fact for fact in rest if fact.kind == "isinstance" and position == len(statements) - 1]
         weak += [fact for fact in rest if fact not in classes]
@@ -219,6 +236,22 @@ def candidates(
     if not (strong or classes or raised):  # nothing has changed, but a mutant may change something
         strong, unchanged = unchanged, []
     return strong, [*classes, *unchanged, *weak]
+
+
+def _given(statement: Statement, subject: Subject) -> tuple[Expression, ...]:
+    """Return the arguments of a call; nothing for a constructor, whose object is there to store them."""
+    if subject.operations[statement.operation].kind == "constructor":
+        return ()
+    return (*statement.args, *(value for _, value in statement.kwargs))
+
+
+def _emptiness(fact: Observation, given: Sequence[Expression]) -> int:
+    """Return how little a fact says: 0 for content, 1 for an argument that is found again, 2 for nothing, 3 for a length."""
+    expected = fact.expression
+    if fact.kind == "length":
+        return 3
+    is_empty = expected in _EMPTY or (isinstance(expected, Collection) and not expected.items)
+    return 0 if not fact.path else 2 if is_empty else int(expected in given)
 
 
 def _by_truth(fact: Observation) -> Observation:
@@ -272,10 +305,10 @@ def weaker(fact: Observation) -> Observation | None:
     return fact._replace(kind="isinstance", expression=Name("builtins", kind))
 
 
-def _ranked(statements: Sequence[Statement], subject: Subject, limit: int, raised: bool) -> Iterator[tuple[int, int]]:
-    """Yield positions whose results are worth checking, the best first, each with its maximal number of facts."""
+def _ranked(statements: Sequence[Statement], subject: Subject, raised: bool) -> Iterator[tuple[int, int]]:
+    """Yield positions whose results are worth checking, the best first, each with the number of its facts to check."""
     last = len(statements) - 1
-    yield last, limit
+    yield last, MAX_ASSERTIONS
     for position in dict.fromkeys(statements[last].refs):
         yield position, 3
     needed = {position for statement in statements for position in statement.refs}

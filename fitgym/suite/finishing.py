@@ -170,8 +170,7 @@ def finish(
     ]
     # Build the tests. Leave out idle ones, and ones whose outcome depends on installed packages.
     statements = [engine.table.statements(testcase) for testcase in kept]
-    by_fact = [None if one is None else one.by_fact for one in kills]
-    made = finished_tests(statements, observed, engine.subject, before, by_fact)
+    made = finished_tests(statements, observed, engine.subject, before, kills)
     if checking:
         for at, reason in idle(engine, kept, made, observed, before, kills).items():
             if (test := made[at]) is not None:

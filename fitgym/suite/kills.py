@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from array import array
 from collections.abc import Callable, Mapping, Sequence, Set
 from types import MappingProxyType
@@ -28,15 +29,22 @@ class KillsOfTest(NamedTuple):
         by_fact: see `Kills`.
         by_outcome: those on which the test itself ends differently: it raises or no longer does, raises another class of
             exception, or takes much longer. They need no assertion.
+        complete: the test ran on all the mutants that were to be tried, not only on the first few.
     """
 
     by_fact: Kills = MappingProxyType({})
     by_outcome: Set[int] = frozenset()
+    complete: bool = True
 
     @property
     def all(self) -> Set[int]:
         """All mutants that the test kills with its candidate assertions."""
         return frozenset(self.by_outcome).union(*self.by_fact.values())
+
+    def joined(self, other: KillsOfTest) -> KillsOfTest:
+        """Return the mutants of both, for the same candidate assertions; `complete` if the other is."""
+        by_fact = {fact: frozenset(some) | other.by_fact[fact] for fact, some in self.by_fact.items()}
+        return KillsOfTest(by_fact, frozenset(self.by_outcome) | other.by_outcome, other.complete)
 
 
 MOST_TRIALS = 20_000
@@ -137,18 +145,24 @@ def trials(
     return [pair for pair in pairs if pair[1] % step == 0] if step > 1 else pairs
 
 
-def fewest(candidates: Sequence[Observation], matrix: Kills) -> list[Observation]:
+def fewest(candidates: Sequence[Observation], matrix: Kills, most: float = math.inf) -> list[Observation]:
     """Return the fewest candidates that kill every mutant that any candidate kills, in their order.
 
-    A greedy set cover: each step takes the candidate that kills the most mutants still alive. Ties go to an assertion
-    that is not about a length, because content says more, then to the shortest, then to the first. In the end,
-    candidates whose mutants the others kill are removed. The result is empty if no candidate kills anything.
+    A greedy set cover: each step takes the candidate that kills the most mutants still alive, until `most` are taken.
+    Ties go to an assertion that is not about a length, because content says more, then to the result whose first
+    candidate comes first, then to the shortest, then to the first. In the end, candidates whose mutants the others kill
+    are removed. The result is empty if no candidate kills anything.
     """
+    rank = {position: order for order, position in enumerate(dict.fromkeys(fact.position for fact in candidates))}
     deadly = {fact: set(matrix.get(fact, ())) for fact in dict.fromkeys(candidates)}
     alive: set[int] = set().union(*deadly.values())
     taken: list[Observation] = []
-    while alive:
-        best = max(deadly, key=lambda fact: (len(deadly[fact] & alive), fact.kind != "length", -assertion_length(fact)))
+
+    def worth(fact: Observation) -> tuple[int, bool, int, int]:
+        return len(deadly[fact] & alive), fact.kind != "length", -rank[fact.position], -assertion_length(fact)
+
+    while alive and len(taken) < most:
+        best = max(deadly, key=worth)
         taken.append(best)
         alive -= deadly[best]
     for fact in sorted(taken, key=assertion_length, reverse=True):

@@ -35,6 +35,7 @@ _CERTAIN = ("value", *OUTCOMES)
 
 
 _BY_LIMIT = ("clock", "memory", "crash", "exit")
+_FEW = 12  # mutants that each test case runs on before any runs on all
 _CHUNK = 100  # trials between two checks of the allotment
 _TOGETHER = 16  # test cases that run on mutants together; then it is checked which mutants have died often enough
 
@@ -160,9 +161,8 @@ class Mutation:
         infected = self._infected(testcases)
         if infected is None:
             return [None] * len(testcases)
-        times = Counter(number for testcase in testcases for number in infected[testcase])
-        rarest = [sorted(infected[one] - self._killed_before, key=lambda at: (times[at], at)) for one in testcases]
-        return [numbers[:most] for numbers in rarest]
+        rarest = _rarest({testcase: infected[testcase] - self._killed_before for testcase in testcases}, most)
+        return [rarest[testcase] for testcase in testcases]
 
     def matrix(
         self,
@@ -172,6 +172,9 @@ class Mutation:
     ) -> list[KillsOfTest | None]:
         """Return the mutants that each test case kills with its candidate assertions, None if time ran out before.
 
+        First each test case runs on the few mutants that it infects and few others do, so that something is known about
+        each of them when time runs out.
+
         Args:
             testcases: the tests.
             observed: the observations of each test.
@@ -179,10 +182,20 @@ class Mutation:
         """
         found: list[KillsOfTest | None] = [None] * len(testcases)
         with contextlib.suppress(OutOfBudget):
-            for start in range(0, len(testcases), _TOGETHER):
-                some = slice(start, start + _TOGETHER)
-                most = -(-MOST_TRIALS * len(testcases[some]) // len(testcases))
-                found[some] = self._matrix(testcases[some], observed[some], before[some], most)
+            infected = self._infected([testcase for testcase in testcases if self._engine.has_trace(testcase)])
+            few = others = None
+            if infected is not None:
+                left = {testcase: some - self._surviving for testcase, some in infected.items()}
+                few = {testcase: frozenset(some) for testcase, some in _rarest(left, _FEW).items()}
+                others = {testcase: some - few[testcase] for testcase, some in left.items()}
+            for some_mutants, most in ((few, _FEW), (others, MOST_TRIALS / max(1, len(testcases)))):
+                for start in range(0, len(testcases), _TOGETHER):
+                    some = slice(start, start + _TOGETHER)
+                    new = self._matrix(testcases[some], observed[some], before[some], some_mutants, most)
+                    found[some] = [
+                        one._replace(complete=False) if known is None else known.joined(one)
+                        for known, one in zip(found[some], new, strict=True)
+                    ]
         return found
 
     def _matrix(
@@ -190,9 +203,10 @@ class Mutation:
         testcases: Sequence[TestCase],
         observed: Sequence[Sequence[Observed]],
         before: Sequence[Observed | None],
-        most: int,
+        infected: Mapping[TestCase, Set[int]] | None,
+        most: float,
     ) -> list[KillsOfTest]:
-        """Return the mutants that each of some test cases kills; at most `most` trials are run."""
+        """Return which of the mutants that it infects each of some test cases kills, in at most `most` trials of each."""
         seen = [agreement(some) for some in observed]
         facts: list[list[Observation]] = []
         for at, (testcase, one, earlier) in enumerate(zip(testcases, seen, before, strict=True)):
@@ -204,10 +218,10 @@ class Mutation:
             so_far = earlier.observations if earlier is not None and not earlier.failure else ()
             facts.append(self._candidates(testcase, one.observations, so_far, raised=one.position >= 0))
         traces = {t: self._engine.trace(t) for t, one in zip(testcases, seen, strict=True) if one is not None}
-        infected = self._infected(list(traces))
-        if infected is not None:
-            infected = {testcase: some - self._surviving for testcase, some in infected.items()}
-        return kills_of(testcases, seen, facts, traces, self._mutants, self._engine.subject, self._run, infected, most)
+        most_trials = math.ceil(most * len(testcases))
+        return kills_of(
+            testcases, seen, facts, traces, self._mutants, self._engine.subject, self._run, infected, most_trials
+        )
 
     def _infected(self, testcases: Sequence[TestCase]) -> Mapping[TestCase, Set[int]] | None:
         """Return the mutants that each test case infects, None if infection is not recorded."""
@@ -247,7 +261,7 @@ class Mutation:
         self, testcase: TestCase, facts: Sequence[Observation], before: Sequence[Observation] = (), *, raised: bool
     ) -> list[Observation]:
         statements = self._engine.table.statements(testcase)
-        strong, _ = candidates(statements, facts, self._engine.subject, before=before, raised=raised)
+        strong, _ = candidates(statements, facts, self._engine.subject, before=before, raised=raised, every=True)
         return strong
 
     def _run(
@@ -265,3 +279,9 @@ class Mutation:
             )
             effects += [found.get(trial) for trial in some]
         return effects
+
+
+def _rarest(infected: Mapping[TestCase, Set[int]], most: int) -> dict[TestCase, list[int]]:
+    """Return at most `most` mutants of each test case, those that the fewest test cases infect."""
+    times = Counter(number for some in infected.values() for number in some)
+    return {t: sorted(some, key=lambda number: (times[number], number))[:most] for t, some in infected.items()}

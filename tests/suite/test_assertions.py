@@ -34,6 +34,7 @@ from fitgym.suite.assertions import (
     with_class_facts,
 )
 from fitgym.suite.finished_test import FinishedTest
+from fitgym.suite.kills import KillsOfTest
 from fitgym.suite.messages import MESSAGE
 from fitgym.testcase.expression import Literal, Name, Ref
 from fitgym.testcase.statement import Statement
@@ -88,15 +89,15 @@ def test_an_assigned_attribute_is_checked_before_others_even_if_its_value_is_the
     statements = [NEW_SHELF, Statement(SET_WIDTH, 0, (text(30.0),))]
     width, books = observed(statements).observations[:2]
     assert assertions(statements, [books, width], SUBJECT, before=[books, width]) == (width,)
-    assert assertions(statements, [books, width], SUBJECT, before=[books, width], kills={}) == (width,)
+    assert assertions(statements, [books, width], SUBJECT, before=[books, width], kills=KillsOfTest({})) == (width,)
 
 
 def test_an_unchanged_state_is_checked_for_what_mutants_would_change() -> None:
     statements = [NEW_SHELF, Statement(SET_WIDTH, 0, (text(30.0),))]
     width, books = observed(statements).observations[:2]
     assert (width.path, books.path) == (".width", ".books")
-    facts = {"before": [width, books], "kills": {books: {7}}}
-    assert assertions(statements, [width, books], SUBJECT, **facts) == (books,)
+    found = assertions(statements, [width, books], SUBJECT, before=[width, books], kills=KillsOfTest({books: {7}}))
+    assert found == (books,)
 
 
 def test_a_test_has_at_most_five_assertions() -> None:
@@ -114,14 +115,46 @@ def test_the_class_of_a_result_is_checked_only_if_nothing_else_is_known() -> Non
 def test_what_is_in_a_result_is_preferred_to_its_length() -> None:
     length, item = Observation(0, "", "length", Literal("2")), Observation(0, "[1]", "equal", Literal("'a long word'"))
     assert assertions([NEW_SHELF], [length, item], SUBJECT, limit=1) == (item,)
-    assert assertions([NEW_SHELF], [length, item], SUBJECT, kills={length: {1}, item: {1}}) == (item,)
-    assert assertions([NEW_SHELF], [length, item], SUBJECT, kills={length: {1, 2}, item: {1}}) == (length,)
+    assert assertions([NEW_SHELF], [length, item], SUBJECT, kills=KillsOfTest({length: {1}, item: {1}})) == (item,)
+    assert assertions([NEW_SHELF], [length, item], SUBJECT, kills=KillsOfTest({length: {1, 2}, item: {1}})) == (length,)
+
+
+def test_content_is_checked_before_repeated_arguments_and_before_what_is_empty() -> None:
+    genre, title, shelf = (
+        Observation(0, path, "equal", Literal(expected))
+        for path, expected in ((".genre", "None"), (".title", "'Dune'"), (".shelf", "'SF'"))
+    )
+    fetched = Statement(FETCH, args=(text("Dune"),))
+    assert assertions([fetched], [genre, title, shelf], SUBJECT, limit=1) == (shelf,)
+    assert assertions([fetched], [genre, title, shelf], SUBJECT, limit=2) == (title, shelf)
+    assert assertions([NEW_BOOK], [genre, title, shelf], SUBJECT, limit=1) == (title,)  # it is there to store it
+
+
+def test_all_facts_about_a_result_compete_if_it_is_known_what_they_kill() -> None:
+    facts = [Observation(0, f".a{i}", "equal", Literal("1")) for i in range(12)]
+    assert assertions([NEW_SHELF], facts, SUBJECT, kills=KillsOfTest({facts[11]: {1}})) == (facts[11],)
+
+
+def test_content_is_checked_as_well_if_only_a_few_mutants_were_tried() -> None:
+    size, genre, title = (
+        Observation(0, path, "equal", Literal(expected))
+        for path, expected in ((".size", "3"), (".genre", "None"), (".title", "'Dune'"))
+    )
+    few = KillsOfTest({genre: {1}}, complete=False)
+    assert assertions([NEW_BOOK], [size, genre, title], SUBJECT, kills=few) == (size, genre, title)
+    assert assertions([NEW_BOOK], [size, genre, title], SUBJECT, kills=few._replace(complete=True)) == (genre,)
+    assert assertions([NEW_BOOK], [size, genre, title], SUBJECT, kills=KillsOfTest({size: {1}}, complete=False)) == (
+        size,
+        title,
+    )
 
 
 def test_of_the_elements_of_a_container_two_are_checked_unless_more_kill_mutants() -> None:
     facts = [Observation(0, f"['option_{i}']", "equal", Literal("1")) for i in range(4)]
     assert assertions([NEW_SHELF], facts, SUBJECT) == tuple(facts[:2])
-    assert assertions([NEW_SHELF], facts, SUBJECT, kills={fact: {i} for i, fact in enumerate(facts)}) == tuple(facts)
+    assert assertions(
+        [NEW_SHELF], facts, SUBJECT, kills=KillsOfTest({fact: {i} for i, fact in enumerate(facts)})
+    ) == tuple(facts)
 
 
 def test_a_result_that_is_known_by_its_text_alone_is_no_text() -> None:
@@ -132,7 +165,7 @@ def test_a_result_that_is_known_by_its_text_alone_is_no_text() -> None:
     )
     title = Observation(0, ".title", "equal", Literal("'Dune'"))
     assert assertions([fetched], [kind, words], SUBJECT) == (words, kind)
-    assert assertions([fetched], [kind, words], SUBJECT, kills={words: {1}}) == (words, kind)
+    assert assertions([fetched], [kind, words], SUBJECT, kills=KillsOfTest({words: {1}})) == (words, kind)
     assert assertions([fetched], [kind, title, words], SUBJECT) == (title, words)
     assert assertions([NEW_BOOK], [kind, words], SUBJECT) == (words,)  # the class of a new object is certain
 

@@ -72,18 +72,20 @@ def test_an_assertion_kills_the_mutants_on_which_its_fact_does_not_hold() -> Non
 def test_a_mutant_that_ends_the_test_in_another_way_needs_no_assertion() -> None:
     mutants = Mutants({(0, 0): Effect("raises", (0,)), (0, 1): Effect("timeout", (0,)), (0, 2): Effect("value", (0,))})
     (found,) = matrices(mutants, [SIZE])
-    assert found == ({SIZE: {2}}, {0, 1})
+    assert found == KillsOfTest({SIZE: {2}}, {0, 1})
     assert found.all == {0, 1, 2}
 
 
 def test_a_mutant_that_only_one_of_several_runs_may_stop_at_a_limit_is_not_counted() -> None:
-    assert matrices(Mutants({(0, 0): Effect("clock"), (0, 1): Effect("memory")}), [SIZE]) == [({SIZE: set()}, set())]
+    assert matrices(Mutants({(0, 0): Effect("clock"), (0, 1): Effect("memory")}), [SIZE]) == [
+        KillsOfTest({SIZE: set()}, set())
+    ]
 
 
 def test_a_test_without_candidates_kills_by_its_outcome_and_a_skipped_one_not_at_all() -> None:
     mutants = Mutants({(0, 1): Effect("raises")})
     found = matrices(mutants, [], [SIZE], [SIZE], seen=[Observed(), None, Observed((SIZE,))])
-    assert found == [({}, {1}), KillsOfTest(), ({SIZE: set()}, set())]
+    assert found == [KillsOfTest({}, {1}), KillsOfTest(), KillsOfTest({SIZE: set()}, set())]
     assert {testcase for testcase, _ in mutants.tried} == {(0,), (2,)}
 
 
@@ -102,8 +104,21 @@ def test_the_fewest_are_those_that_kill_most() -> None:
     assert fewest([SIZE, NAME, OWNER], {SIZE: {1}, NAME: {1, 2, 3}, OWNER: {4}}) == [NAME, OWNER]
 
 
-def test_of_equally_deadly_assertions_the_plainest_is_kept() -> None:
-    assert fewest([NAME, OWNER, SIZE], {SIZE: {1, 2}, NAME: {1, 2}, OWNER: {1, 2}}) == [SIZE]
+def test_of_equally_deadly_assertions_the_plainest_of_the_first_result_is_kept() -> None:
+    deadly = {SIZE: {1, 2}, NAME: {1, 2}, OWNER: {1, 2}}
+    assert fewest([SIZE, NAME, OWNER], deadly) == [SIZE]
+    assert fewest([NAME, OWNER, SIZE], deadly) == [OWNER]
+
+
+def test_of_more_than_are_wanted_those_that_kill_most_are_taken() -> None:
+    assert fewest([SIZE, NAME, OWNER], {SIZE: {1}, NAME: {2, 3}, OWNER: {4, 5}}, 2) == [NAME, OWNER]
+
+
+def test_the_kills_of_two_sets_of_mutants_are_joined() -> None:
+    joined = KillsOfTest({SIZE: {1}, NAME: set()}, {2}).joined(KillsOfTest({SIZE: {3}, NAME: {4}}, {5}))
+    assert joined == KillsOfTest({SIZE: {1, 3}, NAME: {4}}, {2, 5})
+    some = KillsOfTest(complete=False)
+    assert some.joined(KillsOfTest()).complete and not some.joined(some).complete
 
 
 def test_one_that_later_ones_make_superfluous_goes() -> None:
@@ -140,7 +155,7 @@ def test_a_test_asserts_what_kills_and_falls_back_to_its_effect() -> None:
     seen = [Observed((length, room))]
 
     def asserted(matrix: dict[Observation, set[int]] | None) -> tuple[Observation, ...]:
-        test = finished_test(statements, seen, SUBJECT, kills=matrix)
+        test = finished_test(statements, seen, SUBJECT, kills=None if matrix is None else KillsOfTest(matrix))
         assert test is not None
         return test.assertions
 

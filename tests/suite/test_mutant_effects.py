@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -12,6 +12,7 @@ from fitgym.engine.engine import Engine
 from fitgym.errors import OutOfBudget
 from fitgym.execution.executor import Executor
 from fitgym.subject.source import locate
+from fitgym.suite import mutant_effects
 from fitgym.suite.allotment import Allotment
 from fitgym.suite.mutant_effects import Mutation
 from fitgym.testcase.expression import Literal
@@ -27,11 +28,16 @@ def grade(points: int) -> str:
 
 
 @pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+def executor(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Executor]:
     path = tmp_path_factory.mktemp("killed") / "grades.py"
     path.write_text(SOURCE)
     with Executor(locate(str(path))) as executor:
-        yield Engine(executor, fitness=("branch", "strong_mutation"), seed=0)
+        yield executor
+
+
+@pytest.fixture(scope="module")
+def engine(executor: Executor) -> Engine:
+    return Engine(executor, fitness=("branch", "strong_mutation"), seed=0)
 
 
 def calls(engine: Engine, *numbers: int) -> list[tuple[TestCase, None]]:
@@ -79,3 +85,33 @@ def test_out_of_time_the_kills_so_far_are_returned_if_they_are_wanted(engine: En
     with pytest.raises(OutOfBudget):
         Mutation(engine, Allotment(engine, 1)).killed(calls(engine, 22))
     assert Mutation(engine, Allotment(engine, 1)).killed(calls(engine, 23), partial=True) == [frozenset()]
+
+
+@pytest.mark.parametrize("fitness", [("strong_mutation",), ("strong_mutation", "weak_mutation")])
+def test_each_test_case_runs_on_a_few_mutants_before_any_runs_on_all(
+    executor: Executor, fitness: Sequence[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = Engine(executor, fitness=fitness, seed=0)
+    testcases = [testcase for testcase, _ in calls(engine, 12, 1)]
+    engine.execute(testcases)
+    seen = [[one] for one in engine.observe(testcases)]
+    every = Mutation(engine).matrix(testcases, seen, [None, None])
+    monkeypatch.setattr(mutant_effects, "_FEW", 1)
+    assert Mutation(engine).matrix(testcases, seen, [None, None]) == every
+    monkeypatch.setattr(engine, "kill", once(engine.kill))
+    first = Mutation(engine).matrix(testcases, seen, [None, None])
+    for few, all_of_them in zip(first, every, strict=True):
+        assert few is not None and all_of_them is not None and few.all < all_of_them.all
+
+
+def once(kill: Any) -> Any:
+    """Return a function that runs out of budget at its second call."""
+    calls = iter([kill])
+
+    def limited(*args: Any, **options: Any) -> Any:
+        try:
+            return next(calls)(*args, **options)
+        except StopIteration:
+            raise OutOfBudget from None
+
+    return limited
