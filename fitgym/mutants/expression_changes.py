@@ -371,7 +371,8 @@ class ExpressionChanges:
         if isinstance(value, float) and value == 0.0 and isinstance(node, ast.UnaryOp):
             return
         span = span_of(node)
-        for rank, other in enumerate(replacements.literals(value)):
+        patterns = self._patterns.of_text(node) if isinstance(node, ast.Constant) else ()
+        for rank, other in enumerate((*patterns, *replacements.literals(value))):
             text = repr(other)
             spaced = self._text.spaced(span, f"({text})" if inner and text.startswith("-") else text)
             self._add("constant", span, span, self._text.at(span), text, spaced, "line", [], rank)

@@ -407,6 +407,17 @@ PATTERNS = [
     ("import re\nP = re.compile('1*')\nP = None\ndef f(a):\n    return P.match(a)", []),
     ("import re\nP = re.compile(b'1*')\ndef f(a):\n    return P.match(a)", []),
     ("import re\nP = re.compile('1*')\nQ = P.match('1')", []),
+    # A part of a pattern that is put together elsewhere.
+    (
+        "def f(a):\n    return r'\\d%s\\Z' % a",
+        [
+            (r"r'\d%s\Z'", r"'\\d%s$'"),
+            (r"r'\d%s\Z'", r"'\\d%s'"),
+            (r"r'\d%s\Z'", r"'(?i:\\d%s\\Z)'"),
+            (r"r'\d%s\Z'", "''"),
+        ],
+    ),
+    ("import re\ndef f(a):\n    return re.match(r'\\d' '2', a)", [(r"r'\d' '2'", "''")]),
 ]
 
 

@@ -67,7 +67,7 @@ def other_patterns(pattern: str) -> tuple[str, ...]:
         repetitions      `a*` by `a+`, `a+` by `a*` and `a`, `a?` by `a`, one more or less of `a{2,3}`, lazy by greedy
         sets             each member left out; capitals added to small letters, or the other way round
         alternatives     each left out
-        anchors          left out; `$` by `\Z`, and the other way round
+        anchors          left out; `$` by `\Z`, and the other way round; `\b` at an end of the pattern by `^` or `$`
         characters       `\.` by `.`; `.` by one that takes newlines too; `\w` by ASCII letters; `\s` by a space
         groups           a negative look left out
         flags            upper and lower case are told apart or not
@@ -139,7 +139,8 @@ def _replacements(tokens: Sequence[_Token], dot_all: bool, any_case: bool) -> It
         others: Sequence[str] = ()
         match token.kind:
             case "escape":
-                others = _ESCAPES.get(token.text, ())
+                edges = [("^", token is tokens[0]), ("$", token is tokens[-1])] if token.text == r"\b" else []
+                others = (*_ESCAPES.get(token.text, ()), *(anchor for anchor, is_there in edges if is_there))
             case "anchor":
                 others = _ANCHORS[token.text]
             case "dot" if not dot_all:

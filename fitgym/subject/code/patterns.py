@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-__all__ = ["PatternCalls", "compiled", "parsed", "patterns", "with_flags"]
+__all__ = ["PatternCalls", "compiled", "looks_like_pattern", "parsed", "patterns", "with_flags"]
 
 
 def patterns(tree: ast.Module) -> tuple[str, ...]:
@@ -29,11 +29,17 @@ def patterns(tree: ast.Module) -> tuple[str, ...]:
     for node in ast.walk(tree):
         if not isinstance(node, ast.Constant) or not isinstance(node.value, str) or node in seen:
             continue
-        text = node.value
-        # Multi-line text is documentation, unless the first loop found it to be an expression.
-        if _LOOK.search(text) and "\n" not in text and not any(text in known for known in found):
-            found.setdefault(text)
+        if looks_like_pattern(node.value) and not any(node.value in known for known in found):
+            found.setdefault(node.value)
     return tuple(text for text in found if text and parsed(text) is not None)
+
+
+def looks_like_pattern(text: str) -> bool:
+    """Return whether a literal looks like a regular expression or a part of one, wherever it is compiled.
+
+    Multi-line text does not: it is documentation.
+    """
+    return "\n" not in text and _LOOK.search(text) is not None
 
 
 class PatternCalls:
@@ -95,7 +101,7 @@ def parsed(pattern: str) -> Any:
 
 
 _FUNCTIONS = frozenset({"compile", "match", "search", "fullmatch", "sub", "subn", "split", "findall", "finditer"})
-_LOOK = re.compile(r"\\[dwsDWSb](?![\w.]*\\)|\(\?[:P<=!aimsux]|\][+*{]|^\^[^^]|[^\\$]\$$")
+_LOOK = re.compile(r"\\[dwsDWSbAZ](?![\w.]*\\)|\(\?[:P<=!aimsux]|\][+*{]|^\^[^^]|[^\\$]\$$")
 _FLAGS = {"A": "a", "ASCII": "a", "I": "i", "IGNORECASE": "i", "M": "m", "MULTILINE": "m"}
 _FLAGS |= {"S": "s", "DOTALL": "s", "X": "x", "VERBOSE": "x", "U": "", "UNICODE": ""}
 _INLINE = re.compile(r"\(\?([aiLmsux]+)\)")
