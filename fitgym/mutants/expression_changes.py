@@ -10,6 +10,7 @@ from fitgym.mutants import replacements
 from fitgym.mutants.call_changes import of_call, of_collection, of_operation
 from fitgym.mutants.change import Change
 from fitgym.mutants.equivalence import always_agree, is_nothing, is_number, is_unordered, is_zero, level, telling
+from fitgym.mutants.format_strings import of_format_string
 from fitgym.mutants.mutant import PRECEDENCE, Mutant, Operator, Place, Span
 from fitgym.mutants.operators import COMPARISONS, SIGNS, is_no_number
 from fitgym.mutants.outcomes import either, outcomes
@@ -42,8 +43,7 @@ _QUIET = (
     ast.boolop,
     ast.unaryop,
 )
-# Operands of a connective that need parentheses.
-_LOOSE = (ast.BoolOp, ast.IfExp, ast.Lambda, ast.NamedExpr)
+_LOOSE = (ast.BoolOp, ast.IfExp, ast.Lambda, ast.NamedExpr)  # operands of a connective that need parentheses
 _NEWLINE = "\n"
 # Saved and restored around the body of a function.
 _OF_A_FUNCTION = ("_function", "_first_line", "_prefix", "_locals", "_at_end", "_in_comprehension", "_guard")
@@ -130,11 +130,11 @@ class ExpressionChanges:
             forms: the replacements if the expression is a variable that holds a number.
         """
         match node:
-            case None | ast.JoinedStr():
+            case None:
                 pass
-            case ast.Constant():
-                self._constant(node, inner)
-            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float())):
+            case ast.JoinedStr():
+                self._instead("constant", node, () if self._silent else of_format_string(node))
+            case ast.Constant() | ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int() | float())):
                 self._constant(node, inner)
             case ast.Name() | ast.Attribute():
                 self._base(node)

@@ -6,8 +6,7 @@ first test. Further changes are left out because no test can distinguish them fr
     equivalent         `x + 0` for `x - 0`, `len(x) != 0` for `len(x) > 0` and the like; a `return` or `continue` at the
     end;
                        unreachable code, conditions that the compiler decides, `if TYPE_CHECKING`
-    only for people    docstrings, annotations, f-strings, the messages of `assert`, `raise`, warnings and logging,
-                       `stacklevel`
+    only for people    docstrings, annotations, the messages of `assert`, `raise`, warnings and logging, `stacklevel`
     invalid            changes that do not compile; statements whose `yield` makes a function a generator
     duplicate          one more on the left of a comparison with a literal is one less on the right
 

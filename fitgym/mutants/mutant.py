@@ -13,7 +13,7 @@ Operator = Literal[
     "relational",  # another comparison, or a constant truth value as result; None confused with other false values
     "arithmetic",  # another arithmetic or bitwise operator
     "logical",  # `and` and `or` exchanged, a `not` removed
-    "constant",  # another literal or regular expression
+    "constant",  # another literal, regular expression or f-string
     "deletion",  # a statement removed
     "unary",  # a sign, one more or one less, a `not` before a condition
     "variable",  # another variable of the same function
