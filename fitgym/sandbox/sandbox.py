@@ -247,6 +247,7 @@ Check = Callable[[Guard, tuple[object, ...]], bool]
 
 _WRITING = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 _NETLINK = getattr(socket, "AF_NETLINK", -1)
+_FAMILIES = (-1, getattr(socket, "AF_UNIX", -1), socket.AF_INET, socket.AF_INET6)  # -1: not stated
 
 
 def _hook(guard: Guard) -> Callable[[str, tuple[object, ...]], None]:
@@ -392,12 +393,11 @@ def _binds(guard: Guard, args: tuple[object, ...]) -> bool:
 
 
 def _sends(guard: Guard, args: tuple[object, ...]) -> bool:
-    """Return True for a new socket that can send without a connection.
-
-    Netlink sockets are allowed, because the kernel's answers about the network of this machine are harmless.
-    """
+    """Return True for a new socket that can send without a connection, or whose family not every machine has."""
     _, family, kind, _ = args
-    return family != _NETLINK and isinstance(kind, int) and kind >= 0 and kind & 15 != socket.SOCK_STREAM
+    connects = not isinstance(kind, int) or kind < 0 or kind & 15 == socket.SOCK_STREAM
+    # The kernel's answers about the network of this machine are harmless.
+    return family != _NETLINK and not (connects and family in _FAMILIES)
 
 
 def _starts_program(guard: Guard, args: tuple[object, ...]) -> bool:

@@ -87,6 +87,7 @@ REFUSED = [
     ("import socket\nsocket.getaddrinfo('localhost', 9)", "socket.getaddrinfo"),
     ("import socket\nsocket.socket(type=socket.SOCK_DGRAM)", "socket.__new__"),
     ("import socket\nsocket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)", "socket.__new__"),
+    ("import socket\nsocket.socket(8)", "socket.__new__"),  # whether there is this family depends on the machine
     ("import sqlite3\nsqlite3.connect(outside + '/db')", "sqlite3.connect"),
     ("os.setpriority(os.PRIO_PROCESS, os.getppid(), 19)", "os.setpriority"),
     ("os.setpriority(who=0, which=os.PRIO_USER, priority=19)", "os.setpriority"),
