@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from fitgym.subject.subject import Operation, OperationKind, Parameter
 from fitgym.subject.types.hints import ANY, NONE, Hint, union
 from fitgym.suite.reduction.dependencies import connected, needed, without, without_orphans
 from fitgym.suite.reduction.makers import Means
-from fitgym.suite.reduction.minimize import Kills, minimize
+from fitgym.suite.reduction.minimize import WAVE, Kills, minimize
 from fitgym.suite.reduction.reduction import Reduction, Row, Seen
 from fitgym.suite.reduction.simplification import Change, bare, changed, plainer
 from fitgym.testcase.expression import Collection, Expression, Literal, Ref
@@ -582,6 +583,27 @@ def test_a_proposal_runs_on_mutants_only_if_it_is_to_be_taken() -> None:
     proposed = len(list(plainer(test[0])))
     assert made_plain_on(mutants, test) == [[Statement(1, -1, (argument("a"),) * 3)]]
     assert mutants.asked.count([0]) < proposed / 8
+
+
+def test_every_test_loses_what_it_need_not_say_before_any_is_simplified_further() -> None:
+    table = StatementTable()
+    numbers = range(2 * WAVE + 8)
+    world = Arguments(table, [partial(calls_operation, number) for number in numbers])
+    tests = [Statement(number, -1, (argument("hello"),), (("loud", argument(3)),)) for number in numbers]
+    asked: list[list[object]] = []
+
+    def covered(testcases: Sequence[TestCase]) -> NDArray[np.bool_]:
+        asked.extend(values(table.statements(testcase)[0]) for testcase in testcases)
+        if any(one != ["hello"] for one in asked):
+            raise OutOfBudget
+        return world.covered(testcases)
+
+    found = minimize([table.testcase([test]) for test in tests], covered, table)
+    assert [table.statements(testcase) for testcase in found] == [[test._replace(kwargs=())] for test in tests]
+
+
+def calls_operation(number: int, statement: Statement) -> bool:
+    return statement.operation == number
 
 
 def test_parts_stay_together_if_only_together_they_kill() -> None:

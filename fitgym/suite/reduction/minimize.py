@@ -182,14 +182,20 @@ def minimize(
     kept = _split(kept, judge, kills, table)
     known = _known([one.best for one in kept], seen)
     wide = 2 * wave  # larger batches, because most of the time of a step is not spent on its test cases
-    # The longest first: time may run out, and they are the hardest to read. The result does not depend on the order.
+
+    def run(steps: Sequence[tuple[Reduction, Steps]]) -> None:
+        for at in range(0, len(steps), wide):
+            _run_in_lockstep(steps[at : at + wide], judge, kills, mutants)
+
+    # All are tidied first, because time may run out. Then the longest come first, because they are the hardest to read.
+    # The result does not depend on the order.
+    run([(one, one.tidied(known[one.best])) for one in kept])
     heavy = sorted(kept, key=lambda one: -sum(map(means.costs, table.statements(one.best))))
-    for at in range(0, len(heavy), wide):
-        _run_in_lockstep([(one, one.plainer(known[one.best])) for one in heavy[at : at + wide]], judge, kills, mutants)
+    run([(one, one.plainer()) for one in heavy])
     parts = _split(kept, judge, kills, table)
-    for at in range(0, len(parts), wide):
-        new = [one for one in parts[at : at + wide] if one not in kept]
-        _run_in_lockstep([(one, one.plainer(Seen())) for one in new], judge, kills, mutants)
+    new = [one for one in parts if one not in kept]
+    run([(one, one.tidied(Seen())) for one in new])
+    run([(one, one.plainer()) for one in new])
     return [one.best for one in _essential(parts, wanted)]
 
 

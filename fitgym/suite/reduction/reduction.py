@@ -99,16 +99,23 @@ class Reduction:
         yield from self._first(self.kept(keep) for keep in sorted(prefixes + slices, key=len))
         yield from self._deleted()
 
-    def plainer(self, seen: Seen) -> Steps:
-        """Propose batches of simpler test cases; receive their behaviour.
+    def tidied(self, seen: Seen) -> Steps:
+        """Propose the test case without what it need not say, in few batches; receive their behaviour.
 
-        First, unused iterators are drained, so that their elements can be checked, and earlier results are replaced by
-        literals, so that the statements that made them can be deleted. All optional arguments are left out at once if
-        that is possible; one by one takes many more steps. Stand-ins give way to objects of the declared class.
+        Unused iterators are drained, so that their elements can be checked, and earlier results are replaced by literals,
+        so that the statements that made them can be deleted. All optional arguments are left out at once if that is
+        possible, else as many of them as possible.
         """
         yield from self._first(self._drained(seen.iterators))
         yield from self._improved(self._with_literals(seen.written))
-        yield from self._first(self._bare())
+        if not (yield from self._first(self._bare())):
+            yield from self._improved([one for one in self._changes() if one[1].value is None])
+
+    def plainer(self) -> Steps:
+        """Propose batches of simpler test cases; receive their behaviour.
+
+        First, stand-ins give way to objects of the declared class.
+        """
         while (yield from self._first(self._real())):
             pass
         while True:
