@@ -40,7 +40,8 @@ def tabulated(tests: Sequence[FinishedTest], subject: Subject, taken: Container[
 
     Tests are similar if they have the same statements, exception and assertions apart from data: literals, containers
     of literals and importable objects. At least `FEWEST_CASES` tests are joined, with at most `MOST_PARAMETERS` values
-    that differ, each case short enough for one line. A joined test takes the place of its first case.
+    that differ, each case short enough for one line. Values that are equal in each test count once: an argument that a
+    test finds again is one parameter. A joined test takes the place of its first case.
 
     Args:
         tests: in the order of the file, with unique names.
@@ -54,7 +55,8 @@ def tabulated(tests: Sequence[FinishedTest], subject: Subject, taken: Container[
     names = {test.name for test in tests}
     joined: dict[str, FinishedTest] = {}  # by the name of each case
     for group in groups.values():
-        if (one := _joined(group, subject)) is not None:
+        while (one := _joined(group, subject)) is not None:
+            group = [test for test in group if test.name not in one.cases.names]
             names -= set(one.cases.names)
             name, number = one.name, 1
             while name in names or name in taken:
@@ -111,21 +113,36 @@ def _renumbered(
     return found
 
 
+def _most_alike(tests: Sequence[FinishedTest], columns: Sequence[tuple[Expression, ...]]) -> list[FinishedTest]:
+    """Return the tests that have the most frequent value of any column."""
+    _, value, values = max(
+        ((values.count(value), value, values) for values in columns for value in values), key=lambda found: found[0]
+    )
+    return [test for test, one in zip(tests, values, strict=True) if one == value]
+
+
 def _joined(tests: Sequence[FinishedTest], subject: Subject) -> FinishedTest | None:
     """Return similar tests as one with cases, None if they stay as they are."""
     if len(tests) < FEWEST_CASES:
         return None
     suggestions = [name for name, _ in _data(tests[0], subject)]
     rows = [[value for _, value in _data(test, subject)] for test in tests]
-    varying = [place for place, values in enumerate(zip(*rows, strict=True)) if len(set(values)) > 1]
-    if not varying or len(varying) > MOST_PARAMETERS:
+    columns = list(zip(*rows, strict=True))
+    places: dict[tuple[Expression, ...], int] = {}  # of the first of equal columns
+    for place, values in enumerate(columns):
+        if len(set(values)) > 1:
+            places.setdefault(values, place)
+    varying = list(places.values())
+    if not varying:
         return None
+    if len(varying) > MOST_PARAMETERS:
+        return _joined(_most_alike(tests, list(places)), subject)
     short = [number for number, row in enumerate(rows) if _width([row[place] for place in varying]) <= ROW]
     if len(short) < len(tests):
         return _joined([tests[number] for number in short], subject)
     size = len(tests[0].statements)
-    parameters = {place: Ref(size + number) for number, place in enumerate(varying)}
-    test = _with_data(tests[0], [parameters.get(place, value) for place, value in enumerate(rows[0])])
+    parameters = {values: Ref(size + number) for number, values in enumerate(places)}
+    test = _with_data(tests[0], [parameters.get(values, values[0]) for values in columns])
     names = [suggestions[place] for place in varying]
     if sum(name.startswith(_EXPECTED) for name in names) == 1:
         names = [_EXPECTED if name.startswith(_EXPECTED) else name for name in names]

@@ -115,11 +115,30 @@ def test_one_expected_value_is_called_that_and_several_by_their_attributes(
     paths: tuple[str, ...], expected: list[str]
 ) -> None:
     def test(number: int) -> FinishedTest:
-        facts = tuple(Observation(0, path, "equal", lit(number)) for path in paths)
+        facts = tuple(Observation(0, path, "equal", lit(number + 10 * at)) for at, path in enumerate(paths, 1))
         return FinishedTest(f"test_{number}", (Statement(THICKNESS, args=(lit(number),)),), facts)
 
     (joined,) = tabulated([test(number) for number in range(3)], SUBJECT)
     assert list(joined.cases.parameters) == ["pages", *expected]
+
+
+def test_an_argument_that_is_found_again_is_one_parameter() -> None:
+    tests = [thickness(f"test_{page}", lit(page), lit(page), "equal") for page in (1, 2, 3)]
+    assert text_of(tabulated(tests, SUBJECT)) == (
+        '@pytest.mark.parametrize("pages", [1, 2, 3])\ndef test_thickness(pages):\n    assert thickness(pages) == pages'
+    )
+
+
+def test_of_tests_with_too_many_differences_the_most_similar_are_joined() -> None:
+    def test(*numbers: int) -> FinishedTest:
+        facts = tuple(Observation(0, f".a{at}", "equal", lit(number)) for at, number in enumerate(numbers))
+        return FinishedTest(f"test_{numbers[0]}", (Statement(THICKNESS, args=(lit(0),)),), facts)
+
+    alike = [test(page, page + 10, 7, 7, 7) for page in (1, 2, 3)]
+    others = [test(page, page + 10, page + 20, page + 30, page + 40) for page in (4, 5, 6)]
+    joined, *rest = tabulated([*alike, *others], SUBJECT)
+    assert joined.cases.names == ("test_1", "test_2", "test_3")
+    assert [one.name for one in rest] == ["test_4", "test_5", "test_6"]
 
 
 def test_a_test_of_an_exception_has_cases_if_the_message_is_the_same() -> None:
