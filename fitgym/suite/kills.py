@@ -43,7 +43,7 @@ class KillsOfTest(NamedTuple):
 
     def joined(self, other: KillsOfTest) -> KillsOfTest:
         """Return the mutants of both, for the same candidate assertions; `complete` if the other is."""
-        by_fact = {fact: frozenset(some) | other.by_fact[fact] for fact, some in self.by_fact.items()}
+        by_fact = {fact: frozenset(some) | other.by_fact.get(fact, frozenset()) for fact, some in self.by_fact.items()}
         return KillsOfTest(by_fact, frozenset(self.by_outcome) | other.by_outcome, other.complete)
 
 

@@ -206,7 +206,7 @@ class Mutation:
         infected: Mapping[TestCase, Set[int]] | None,
         most: float,
     ) -> list[KillsOfTest]:
-        """Return which of the mutants that it infects each of some test cases kills, in at most `most` trials of each."""
+        """Return the mutants that each test case kills of those that it infects; on average `most` of each are tried."""
         seen = [agreement(some) for some in observed]
         facts: list[list[Observation]] = []
         for at, (testcase, one, earlier) in enumerate(zip(testcases, seen, before, strict=True)):
