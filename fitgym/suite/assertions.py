@@ -123,9 +123,9 @@ def assertions(
 ) -> tuple[Observation, ...]:
     """Return the facts that a test checks, at most `limit`, in the order of the statements.
 
-    If `kills` is given, the fewest candidates that kill as many mutants as all of them are chosen, those that kill most
-    if they are more than `limit`. If none of them is about the last statement, one that is gets added. If no candidate
-    kills a mutant, the first is chosen. If not all mutants were tried, candidates with content are added.
+    If `kills` is given, the fewest candidates are chosen that together kill as many mutants as all candidates. If these
+    are more than `limit`, the deadliest are. If none of them is about the last statement, one is added that is. If no
+    candidate kills a mutant, the first is chosen. If not all mutants were tried, candidates with content are added.
 
     Without `kills`, the order of preference is:
 

@@ -206,7 +206,7 @@ class Mutation:
         infected: Mapping[TestCase, Set[int]] | None,
         most: float,
     ) -> list[KillsOfTest]:
-        """Return the mutants that each test case kills of those that it infects; on average `most` of each are tried."""
+        """Return the mutants that each test case kills; for each, about `most` of those that it infects are tried."""
         seen = [agreement(some) for some in observed]
         facts: list[list[Observation]] = []
         for at, (testcase, one, earlier) in enumerate(zip(testcases, seen, before, strict=True)):
@@ -282,6 +282,6 @@ class Mutation:
 
 
 def _rarest(infected: Mapping[TestCase, Set[int]], most: int) -> dict[TestCase, list[int]]:
-    """Return at most `most` mutants of each test case, those that the fewest test cases infect."""
+    """Return for each test case up to `most` of its mutants, first those that few test cases infect."""
     times = Counter(number for some in infected.values() for number in some)
     return {t: sorted(some, key=lambda number: (times[number], number))[:most] for t, some in infected.items()}

@@ -100,7 +100,7 @@ class Reduction:
         yield from self._deleted()
 
     def tidied(self, seen: Seen) -> Steps:
-        """Propose the test case without what it need not say, in few batches; receive their behaviour.
+        """Propose shorter calls in few batches; receive their behaviour.
 
         Unused iterators are drained, so that their elements can be checked, and earlier results are replaced by literals,
         so that the statements that made them can be deleted. All optional arguments are left out at once if that is
