@@ -43,6 +43,7 @@ class FinishedTest:
         steady: assertions that already held before the last statement.
         writes: the test leaves files in the current folder, so it runs in a folder of its own.
         surroundings: the test sets environment variables, the command line or the clock.
+        packages: installed packages that it is skipped without.
         cases: data of a test that runs several times; without rows it runs once.
     """
 
@@ -55,6 +56,7 @@ class FinishedTest:
     steady: frozenset[Observation] = frozenset()
     writes: bool = False
     surroundings: bool = False
+    packages: tuple[str, ...] = ()
     cases: Cases = Cases()
 
     @property

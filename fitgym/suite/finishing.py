@@ -32,6 +32,7 @@ from fitgym.suite.own_environment import with_own_environment, without_unread_cl
 from fitgym.suite.reduction.minimize import minimize
 from fitgym.suite.reduction.reduction import Seen
 from fitgym.suite.runs.measure import Measured
+from fitgym.suite.runs.optional_packages import independent
 from fitgym.suite.runs.stability import Dropped, stabilize
 from fitgym.suite.score import MutationScore, mutation_score
 from fitgym.suite.text.dialects import DIALECTS, Dialect
@@ -194,6 +195,7 @@ def finish(
     # Check the file in fresh interpreters, and remove what is not stable.
     until = replace(deadline, soft=deadline.hard) if counted else deadline
     stable = stabilize(tests, render, engine.subject.reference, deadline=until, report=report)
+    stable = independent(stable, render, engine.subject.reference, deadline=until)
     if not stable.complete:
         unfinished.append(f"checking: {stable.runs} of {stable.wanted} runs in fresh interpreters, no time for more")
     if stable.weakened:  # names may mention dropped assertions

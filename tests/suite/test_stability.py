@@ -370,6 +370,7 @@ class Session:
             return True
 
         return SimpleNamespace(
+            imported={},
             verdicts=verdicts,
             finished=finished,
             seconds=took,

@@ -77,6 +77,7 @@ class Rerun:
         order: 0 as written, 1 reversed, others shuffled.
         hash_seed: `PYTHONHASHSEED` of the interpreter.
         elsewhere: simulate another machine, see `fitgym.suite.runs.other_machine`.
+        hidden: top-level packages to import as if they were not installed.
         measured: measure branch coverage of the subject.
         mutated: source of the mutant to import as the subject, "" for the original.
         limit_s: time limit in seconds.
@@ -89,6 +90,8 @@ class Rerun:
         timed_out: the interpreter was killed at a time limit.
         finished: the interpreter exited by itself after running every test, and pytest completed normally.
         seconds: duration of the run.
+        imported: the top-level modules that the run imported, each with its folder; the standard library is left out.
+        asked: names of the tests with the hidden packages that they ask for; "" stands for the import of the file.
         coverage_file: data of coverage.py if `measured`; removed by `close`.
     """
 
@@ -97,6 +100,7 @@ class Rerun:
     order: int = 0
     hash_seed: int = 0
     elsewhere: bool = False
+    hidden: frozenset[str] = frozenset()
     measured: bool = False
     mutated: str = ""
     limit_s: float = 60.0
@@ -107,6 +111,8 @@ class Rerun:
     timed_out: bool = field(init=False, default=False)
     finished: bool = field(init=False, default=False)
     seconds: float = field(init=False, default=0.0)
+    imported: dict[str, str] = field(init=False, default_factory=dict)
+    asked: dict[str, frozenset[str]] = field(init=False, default_factory=dict)
     _private: Folder = field(init=False)
     _folder: Path = field(init=False)
     _process: subprocess.Popen[bytes] = field(init=False)
@@ -224,6 +230,7 @@ class Rerun:
             "--order",
             str(self.order),
             *(["--elsewhere"] if self.elsewhere else []),
+            *(["--hidden", ",".join(sorted(self.hidden))] if self.hidden else []),
         ]
         if self.mutated:
             pytest += ["-x", "-p", "fitgym.suite.runs.mutated", "--mutated", str(self._folder / "mutated")]
@@ -273,9 +280,16 @@ class Rerun:
                 entry = json.loads(line)
             except ValueError:  # the interpreter died while writing the line
                 break
-            if entry["event"] == "wrote":
-                writers.add(entry["test"])
-                continue
+            match entry["event"]:
+                case "wrote":
+                    writers.add(entry["test"])
+                    continue
+                case "asked":
+                    self.asked[entry["test"]] = self.asked.get(entry["test"], frozenset()) | {entry["package"]}
+                    continue
+                case "imported":
+                    self.imported = {str(name): str(folder) for name, folder in dict(entry["packages"]).items()}
+                    continue
             running = entry["test"] if entry["event"] == "start" else ""
             if entry["event"] == "unusable":
                 self.unusable = entry["error"] or "it cannot be imported"

@@ -16,8 +16,8 @@ from __future__ import annotations
 import ast
 import math
 import time
-from collections.abc import Callable, Container, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from fitgym.subject.subject import Reference
 from fitgym.suite.assertions import weakened
@@ -70,6 +70,7 @@ class Stability:
         weakened: number of assertions dropped from the remaining tests.
         dropped: removed tests.
         measured: coverage of these tests by coverage.py, None if not requested or without tests.
+        imported: the top-level modules that the runs imported, see `Rerun`.
     """
 
     tests: tuple[FinishedTest, ...]
@@ -78,6 +79,7 @@ class Stability:
     weakened: int = 0
     dropped: tuple[Dropped, ...] = ()
     measured: Measured | None = None
+    imported: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def complete(self) -> bool:
@@ -119,6 +121,7 @@ def stabilize(
     limit = 20.0 + 2.5 * len(tests) if limit_s is None else limit_s
     clean = number = failed = 0
     measured: Measured | None = None
+    imported: dict[str, str] = {}
     ways: list[dict[str, frozenset[Arc]]] = []
     proven: list[FinishedTest] = []  # passed in every run of the last batch, beside tests that failed
     passed_once: list[FinishedTest] = []  # in a run of the last batch that another test ended, and failed in none
@@ -160,6 +163,7 @@ def stabilize(
             while waiting := [rerun for rerun in waiting if not rerun.look()]:
                 time.sleep(POLL_S)
             work.time(reruns)
+            imported |= {name: folder for rerun in reruns for name, folder in rerun.imported.items()}
             number += batch
             # If there is time for one more batch only, remove all failures at once; after the soft end sooner.
             hurried = deadline.rest < LEISURE * work.took or (deadline.left < work.took and failed >= WEAKENINGS)
@@ -215,7 +219,9 @@ def stabilize(
         clean, measured = 0, None
     kept = {test.name for test in work.tests}
     weakened = sum(count for name, count in work.weakened.items() if name in kept)
-    return Stability(tuple(work.tests), clean, runs, weakened, tuple(work.dropped), measured if work.tests else None)
+    return Stability(
+        tuple(work.tests), clean, runs, weakened, tuple(work.dropped), measured if work.tests else None, imported
+    )
 
 
 class _Work:

@@ -25,6 +25,7 @@ from typing import Any
 import pytest
 
 from fitgym.suite.messages import MESSAGE, NOT_ENDED
+from fitgym.suite.runs.hidden_packages import hide, imported
 from fitgym.suite.runs.other_machine import arrive
 
 __all__ = ["Verdicts", "order_of"]
@@ -37,6 +38,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--elsewhere", action="store_true", help="as on another machine, see fitgym.suite.runs.other_machine"
     )
+    parser.addoption("--hidden", default="", help="packages to import as if they were not installed, with commas")
     parser.addoption("--still", type=float, default=0.0, help="seconds after which a test is interrupted, 0 for never")
     parser.addoption("--order", type=int, default=0, help="0 as written, 1 reversed, n shuffled with seed n")
 
@@ -48,6 +50,8 @@ def pytest_configure(config: pytest.Config) -> None:
     sys.argv[1:] = ["tests"]  # what users write, in place of our own options
     if config.getoption("--elsewhere"):
         arrive(verdicts.looked)
+    if hidden := config.getoption("--hidden"):
+        hide(frozenset(hidden.split(",")), verdicts.asked)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -73,7 +77,8 @@ class Verdicts:
 
     Events: "start"; "end" with `passed`, `assertions` (indexes of those that do not hold), `error` and `seconds`;
         "wrote" after a test that left or changed something in the current folder, or looked at a file of the project
-        in it; "unusable" if the file cannot be imported.
+        in it; "asked" with the `package` if a test, or for "" the import of the file, asks for a hidden package;
+        "imported" at the end with the imported `packages`; "unusable" if the file cannot be imported.
     """
 
     def __init__(self, path: Path, still_s: float = 0.0) -> None:
@@ -84,10 +89,16 @@ class Verdicts:
         self._clocks: dict[tuple[Any, str], object] = {}
         self._seconds = 0.0  # of the last test
         self._looked = False  # the test looked at a file of the project
+        self._running = ""
+        self._known = frozenset(sys.modules)
 
     def looked(self) -> None:
         """Note that the running test looks at a file of the project in the current folder."""
         self._looked = True
+
+    def asked(self, package: str) -> None:
+        """Write that the running test asks for a hidden package."""
+        self._write(event="asked", test=self._running, package=package)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Write that the file cannot be imported."""
@@ -105,7 +116,12 @@ class Verdicts:
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         """Write which test begins."""
-        self._write(event="start", test=nodeid.rpartition("::")[2])
+        self._running = nodeid.rpartition("::")[2]
+        self._write(event="start", test=self._running)
+
+    def pytest_sessionfinish(self) -> None:
+        """Write which packages were imported."""
+        self._write(event="imported", test="", packages=imported(self._known))
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
@@ -134,7 +150,7 @@ class Verdicts:
         error = call.excinfo
         if error is not None and isinstance(error.value, _Interrupted):
             self._write_end(item, error=NOT_ENDED)
-        elif error is not None:
+        elif error is not None and not isinstance(error.value, pytest.skip.Exception):
             name = type(error.value).__name__
             assertions = failed_assertions(item, error.tb) if call.when == "call" else []
             self._write_end(item, assertions=assertions, error=name)

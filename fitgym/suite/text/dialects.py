@@ -89,6 +89,15 @@ class Dialect(Environment, Protocol):
     def own_folder(self) -> list[str]:
         """Return the lines at the beginning of a test that switch to a temporary folder."""
 
+    def requires(self, package: str, scope: Scope, whole: bool = False) -> list[str]:
+        """Return the lines that skip a test, or the whole file, if a package is not installed.
+
+        Args:
+            package: its top-level name.
+            scope: of the file.
+            whole: for lines before the import of the code under test, not for the beginning of a test.
+        """
+
     def function(self, test: FinishedTest, body: Sequence[str], cases: Table, scope: Scope) -> list[str]:
         """Return the lines of a test.
 
@@ -117,7 +126,7 @@ class Pytest(Dialect):
 
     def modules(self, tests: Sequence[FinishedTest]) -> list[str]:
         kinds = {fact.kind for test in tests for fact in test.assertions}
-        has_blocks = any(test.raises is not None or test.cases.rows for test in tests)
+        has_blocks = any(test.raises is not None or test.cases.rows or test.packages for test in tests)
         needs_pytest = has_blocks or "approx" in kinds or "warned" in kinds
         return ["pytest"] * needs_pytest + ["math"] * ("nan" in kinds)
 
@@ -175,6 +184,9 @@ class Pytest(Dialect):
 
     def own_folder(self) -> list[str]:
         return ["monkeypatch.chdir(tmp_path)"]
+
+    def requires(self, package: str, scope: Scope, whole: bool = False) -> list[str]:
+        return [f'{scope.module("pytest")}.importorskip("{package}")']
 
     def function(self, test: FinishedTest, body: Sequence[str], cases: Table, scope: Scope) -> list[str]:
         kinds = {fact.kind for fact in test.assertions}
@@ -333,6 +345,11 @@ class Unittest(Dialect):
             "folder = self.enterContext(tempfile.TemporaryDirectory())",
             "self.enterContext(contextlib.chdir(folder))",
         ]
+
+    def requires(self, package: str, scope: Scope, whole: bool = False) -> list[str]:
+        missing = f'{scope.module("importlib.util")}.find_spec("{package}") is None'
+        skip = f"raise {scope.module('unittest')}.SkipTest" if whole else "self.skipTest"
+        return [f"if {missing}:", f'    {skip}("{package} is not installed")']
 
     def function(self, test: FinishedTest, body: Sequence[str], cases: Table, scope: Scope) -> list[str]:
         return [f"def {test.name}(self):", *indented(body)]

@@ -13,6 +13,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from fitgym import __version__
@@ -101,13 +102,15 @@ def suite_text(
     scope = Scope(reserved=frozenset({*(test.name for test in tests), *dialect.reserved, *writes, *reserved}))
     for module in dialect.modules(tests):  # first, so that names of the subject cannot shadow them
         scope.module(module)
+    tests, packages = _shared_packages(tests)
     for test in tests:  # first pass: collects all imports, so that variables do not shadow them
         _function(test, subject, scope, dialect)
     groups = [
         (name, [_function(test, subject, scope, dialect) for test in group])
         for name, group in itertools.groupby(tests, lambda test: _heading(test, subject))
     ]
-    head = [f'"""{_docstring(subject.reference, command)}"""', "", *_imports(subject, scope, folder)]
+    skipping = [line for package in packages for line in dialect.requires(package, scope, whole=True)]
+    head = [f'"""{_docstring(subject.reference, command)}"""', "", *_imports(subject, scope, folder, skipping)]
     beginning, body = "\n".join(head).rstrip("\n"), "\n\n\n".join(dialect.groups(groups, headed))
     if not body:
         return beginning + "\n"
@@ -158,22 +161,29 @@ def _docstring(reference: Reference, command: str) -> str:
     return text.replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
 
 
-def _imports(subject: Subject, scope: Scope, folder: str | Path | None) -> list[str]:
+def _shared_packages(tests: Sequence[FinishedTest]) -> tuple[list[FinishedTest], list[str]]:
+    """Return the packages that every test needs, and the tests without them: the whole file is skipped without these."""
+    shared = sorted(set.intersection(*(set(test.packages) for test in tests))) if tests else []
+    own = [replace(one, packages=tuple(name for name in one.packages if name not in shared)) for one in tests]
+    return own, shared
+
+
+def _imports(subject: Subject, scope: Scope, folder: str | Path | None, skipping: Sequence[str]) -> list[str]:
     """Return the import lines.
 
-    Lines that make the subject importable, and cleanup for files written by its import, come before its import.
+    Lines that skip the file, make the subject importable, or remove files written by its import come before its import.
     """
     reference = subject.reference
     root = import_root(reference)
     if folder is not None and root and is_configured(root, Path(folder)):
         root = ""
-    undo = undoing(subject, scope, WIDTH)
+    first = [*([""] if skipping else []), *skipping, *undoing(subject, scope, WIDTH)]
     ours = (reference.module.partition(".")[0],) if is_first_party(reference) else ()
     if not root or folder is None:
         lines = scope.imports(WIDTH, first_party=ours)
-        if undo and lines:
+        if first and lines:
             before, after = _split(lines, (reference.module.partition(".")[0],))
-            lines = [*before, *undo, "", *after]
+            lines = [*before, *first, "", *after]
         note = [f"# The folder of `{reference.module.partition('.')[0]}` has to be on PYTHONPATH.", ""] if root else []
         return [*note, *lines] if lines else []
     way = Path(os.path.relpath(root, folder)).as_posix()
@@ -186,7 +196,7 @@ def _imports(subject: Subject, scope: Scope, folder: str | Path | None) -> list[
     here = Bracket(f"{paths}.dirname(", ("__file__",), ")", call=True)
     target = here if way == "." else Bracket(f"{paths}.join(", (here, literal_source(repr(way))), ")", call=True)
     extend = laid_out(Bracket(f"{sys_module}.path.insert(", ("0", target), ")", call=True), WIDTH)
-    return [*before, "", *extend, *undo, "", *after]
+    return [*before, "", *extend, *first, "", *after]
 
 
 def _split(lines: list[str], packages: Collection[str]) -> tuple[list[str], list[str]]:
@@ -247,8 +257,14 @@ def _plain_body(test: FinishedTest, subject: Subject, scope: Scope, dialect: Dia
             return None
     if len(checks) != 1:
         return None
-    arrange = [*(dialect.own_folder() if test.writes else []), *arrange]
+    arrange = [*_first(test, scope, dialect), *arrange]
     return [*arrange, *([""] if len(arrange) > 1 else []), *checks], rendered.names
+
+
+def _first(test: FinishedTest, scope: Scope, dialect: Dialect) -> list[str]:
+    """Return the lines before all others: they skip the test, or switch to a folder of its own."""
+    skips = [line for package in test.packages for line in dialect.requires(package, scope)]
+    return [*skips, *(dialect.own_folder() if test.writes else [])]
 
 
 def _is_complete(lines: Sequence[str]) -> bool:
@@ -275,7 +291,7 @@ def _full_body(test: FinishedTest, subject: Subject, scope: Scope, dialect: Dial
     if test.warning is not None:
         act = [*dialect.warns(test.warning, scope), *indented(act)]
     checks = [line for fact in compared for line in _check(fact, rendered, dialect, captures.values)]
-    arrange = [*(dialect.own_folder() if test.writes else []), *captures.before, *arrange]
+    arrange = [*_first(test, scope, dialect), *captures.before, *arrange]
     checks = [*captures.after, *checks]
     gap = [""] if arrange else []
     return [*arrange, *gap, *act, *(gap if checks else []), *checks], rendered.names
