@@ -51,7 +51,7 @@ from fitgym.subject.types.hints import (
     of_value,
     union,
 )
-from fitgym.subject.types.inspected import inspected
+from fitgym.subject.types.inspected import Inspected, inspected
 from fitgym.subject.types.protocols import annotated
 from fitgym.subject.types.unused import unused
 from fitgym.subject.types.usage import Usage
@@ -135,7 +135,7 @@ class Parameters:
             named=self._named,
             optional=self._usage.optional_keys(raw.node) if raw.node is not None else frozenset(),
         )
-        looked_at = inspected(raw.node) if raw.node is not None else frozenset()
+        looked_at = inspected(raw.node) if raw.node is not None else {}
         never_read = unused(raw.node) if raw.node is not None else frozenset()
         passed_on = self._forwarded(target, owner, entries)
         command_lines = parsed(raw.node) if raw.node is not None and self.command_lines else {}
@@ -153,11 +153,16 @@ class Parameters:
                 taken = {parameter.name for parameter in listed}
                 parameters += [*listed, *self._received(one for one in passed_on if one.entry.name not in taken)]
             required = entry.default is entry.empty and not entry.kind.name.startswith("VAR_")
+            how = looked_at.get(entry.name, Inspected())
+            if declared:
+                hint = how.widened(hint)
             double = doubles.get(entry.name) if self._is_elsewhere(hint) else None
             if double is not None:
                 self._free.see(hint, double)
             parameters.append(
-                Parameter(entry.name, kind_of(entry), hint, required, declared, entry.name in looked_at, double)
+                Parameter(
+                    entry.name, kind_of(entry), hint, required, declared, how.is_beyond(hint, sources.space), double
+                )
             )
         returns = ANY
         if signature.return_annotation is not signature.empty:
