@@ -21,7 +21,7 @@ from subject_by_hand import BOOL, CART, COLOR, FLOAT, INT, NONE, STR, VERSION, b
 
 from fitgym.subject.code.affixes import Affixes
 from fitgym.subject.subject import Parameter
-from fitgym.subject.types.hints import ANY, Hint
+from fitgym.subject.types.hints import ANY, Hint, union
 from fitgym.testcase.arguments.literals import Literals, _letters, _normal
 from fitgym.testcase.arguments.mixture import ANY_KINDS
 from fitgym.testcase.constants import KINDS, canonical, kind_of_text, text_of
@@ -349,6 +349,15 @@ def test_an_argument_outside_its_annotation_is_rare_and_can_be_switched_off() ->
         place = values.place(operation, operation.parameters[0])
         drawn = [values.argument(place, Draft(), rng, 0) for _ in range(600)]
         assert least <= sum(not literal("str")(one) for one in drawn) <= most
+
+
+def test_one_of_several_words_is_never_changed_to_another() -> None:
+    words = Hint("literal", texts=("'left'", "'right'"))
+    values, rng = factory().calls.values, np.random.default_rng(1)
+    for hint in (words, union([words, NONE]), union([NONE, words])):
+        changed = {values.changed(Literal("'left'"), hint, Draft(), rng) for _ in range(100)}
+        assert changed <= {Literal("'left'"), Literal("'right'"), Literal("None")}
+        assert len(changed) > 1
 
 
 def test_helpers_are_always_called_with_what_they_ask_for() -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fitgym.chance import Chance
 from fitgym.subject.subject import Operation, Parameter, ParameterKind, Subject
-from fitgym.subject.types.hints import ANY, Hint
+from fitgym.subject.types.hints import ANY, Hint, choices
 from fitgym.testcase.arguments.forms import NONE, Build, Form, Forms
 from fitgym.testcase.arguments.literals import Literals
 from fitgym.testcase.arguments.mixture import Mixture
@@ -202,7 +202,7 @@ class Values:
         value without neighbours is drawn anew.
         """
         if isinstance(expression, Literal):
-            if hint.kind == "literal" or expression in _UNCHANGEABLE:
+            if expression in _UNCHANGEABLE or any(part.kind == "literal" for part in choices(hint)):
                 return self.of(hint, draft, rng, depth)
             return Literal(self.literals.perturbed(expression.text, rng))
         if isinstance(expression, Collection):
