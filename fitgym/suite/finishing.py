@@ -299,6 +299,7 @@ def _minimized(
             likely=mutation.likely,
             mutants=mutants,
             operations=engine.subject.operations,
+            classes=engine.subject.classes,
         )
 
     executions = engine.executions

@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from fitgym.errors import OutOfBudget
-from fitgym.subject.subject import Operation, OperationKind, Parameter
-from fitgym.subject.types.hints import ANY, NONE, Hint, union
+from fitgym.subject.subject import Class, Operation, OperationKind, Parameter
+from fitgym.subject.types.hints import ANY, NONE, PATH_TEXT, Hint, union
 from fitgym.suite.reduction.dependencies import connected, needed, without, without_orphans
-from fitgym.suite.reduction.makers import Means
+from fitgym.suite.reduction.makers import Means, makers_of
 from fitgym.suite.reduction.minimize import WAVE, Kills, minimize
 from fitgym.suite.reduction.reduction import Reduction, Row, Seen
-from fitgym.suite.reduction.simplification import Change, bare, changed, plainer
-from fitgym.testcase.expression import Collection, Expression, Literal, Ref
+from fitgym.suite.reduction.simplification import Change, bare, changed, conforms, plainer
+from fitgym.testcase.expression import Collection, Expression, Literal, Name, Ref
 from fitgym.testcase.statement import Statement, StatementTable, TestCase
 
 # A world without Python: operation k "does" k, and a target is a set of operations that have to happen in this order,
@@ -429,6 +429,94 @@ def test_a_stand_in_gives_way_to_an_object_of_the_declared_class(
     use = Statement(2, args=(Ref(0),))
     assert Means(StatementTable(), operations).real(stand_in, 0, [use]) == replaced
     assert Means(StatementTable(), operations).real(use, 0, [use]) == []
+
+
+def test_an_object_of_the_declared_class_gets_no_attribute_of_another_type() -> None:
+    box = Parameter("box", "positional_or_keyword", Hint("class", "shop.Box"), declared=True)
+    label, size = Hint("class", "shop.Label"), Hint("class", "builtins.int")
+    asked = (
+        Parameter("label", "keyword_only", label, False, True),
+        Parameter("size", "keyword_only", size, False, True),
+    )
+    operations = (
+        Operation(0, "constructor", "types", "SimpleNamespace", "types.SimpleNamespace", (), ANY),
+        Operation(1, "constructor", "shop", "Box", "shop.Box", asked, ANY),
+        Operation(2, "function", "shop", "open_box", "", (box,), ANY),
+    )
+    stand_in = Statement(0, kwargs=(("label", argument("a")), ("size", argument(3))))
+    found = Means(StatementTable(), operations).real(stand_in, 0, [Statement(2, args=(Ref(0),))])
+    assert found == [Statement(1, kwargs=(("size", argument(3)),))]
+
+
+@pytest.mark.parametrize(
+    ("returns", "kept"), [("shop.Box", False), ("shop.Crate", False), ("builtins.Exception", True)]
+)
+def test_a_result_gives_way_to_an_earlier_one_only_if_that_has_the_declared_class(returns: str, kept: bool) -> None:
+    """`use(wrap(make()))` becomes `use(make())` if `use` takes what `make` returns."""
+    table = StatementTable()
+    world = Arguments(table, [lambda s: s.operation == 2])
+    box = Hint("class", "shop.Box")
+    operations = (
+        Operation(0, "function", "shop", "make", "", (), Hint("class", returns)),
+        Operation(1, "function", "shop", "wrap", "", (Parameter("thing", "positional_only", ANY),), box),
+        Operation(2, "function", "shop", "use", "", (Parameter("box", "positional_only", box, declared=True),), ANY),
+    )
+    classes = {"shop.Crate": Class("shop.Crate", "shop", "Crate", ("shop.Crate", "shop.Box"))}
+    test = [Statement(0), Statement(1, args=(Ref(0),)), Statement(2, args=(Ref(1),))]
+    (after,) = minimize([table.testcase(test)], world.covered, table, operations=operations, classes=classes)
+    assert (len(table.statements(after)) == 3) is kept
+
+
+TEXT, NUMBER = Hint("class", "builtins.str"), Hint("class", "builtins.int")
+TEXTS = Hint("set", args=(TEXT,))
+
+
+@pytest.mark.parametrize(
+    ("value", "hint", "conforms_to_it"),
+    [
+        (argument(3), NUMBER, True),
+        (argument("a"), NUMBER, False),
+        (argument("a"), union([NUMBER, NONE]), False),
+        (argument(None), union([NUMBER, NONE]), True),
+        (argument(3), Hint("class", "shop.Box"), False),
+        (Ref(0), Hint("class", "shop.Box"), True),
+        (Name("shop", "Colour.RED"), Hint("class", "shop.Colour"), True),
+        (argument("a"), Hint("class", "builtins.object"), True),
+        (argument("a"), PATH_TEXT, True),
+        (argument("left"), Hint("literal", texts=("'left'",)), True),
+        (argument("lft"), Hint("literal", texts=("'left'",)), False),
+        (Collection("list", ()), Hint("literal", texts=("'left'",)), False),
+        (Ref(0), Hint("literal", texts=("'left'",)), True),
+        (Collection("set", (argument("a"),)), TEXTS, True),
+        (Collection("list", (argument("a"),)), TEXTS, False),
+        (argument("a"), TEXTS, False),
+        (Collection("set", (argument(3),)), TEXTS, False),
+        (built({"a": 3}), Hint("dict", args=(TEXT, NUMBER)), True),
+        (built({"a": "b"}), Hint("dict", args=(TEXT, NUMBER)), False),
+        (built({3: 3}), Hint("mapping", args=(TEXT, NUMBER)), False),
+        (Collection("list", (argument("a"), argument(3))), Hint("list", args=(union([TEXT, NUMBER]),)), True),
+        (Collection("list", (argument("a"),)), Hint("list"), True),
+    ],
+)
+def test_arguments_conform_to_their_declared_type(value: Expression, hint: Hint, conforms_to_it: bool) -> None:
+    assert conforms(value, hint) is conforms_to_it
+
+
+def test_a_stand_in_gives_way_to_what_other_tests_make_of_the_declared_class() -> None:
+    box, inner = Hint("class", "shop.Box"), Parameter("label", "keyword_only", ANY)
+    operations = (
+        Operation(0, "constructor", "types", "SimpleNamespace", "types.SimpleNamespace", (), ANY),
+        Operation(1, "function", "shop", "pack", "", (inner,), box),
+        Operation(
+            2, "function", "shop", "open_box", "", (Parameter("box", "positional_only", box, declared=True),), ANY
+        ),
+    )
+    stand_in, use = Statement(0), Statement(2, args=(Ref(0),))
+    made = [Statement(1, args=(argument(text),)) for text in ("a", "longer", "c", "much longer")]
+    of_result = Statement(1, args=(Ref(0),))  # needs another object
+    means = Means(StatementTable(), operations)
+    means = means._replace(makers=makers_of([*made, of_result, use], means))
+    assert means.real(stand_in, 0, [use]) == [made[0], made[2], made[1]]
 
 
 def test_what_has_a_private_name_gives_way_to_what_has_none() -> None:

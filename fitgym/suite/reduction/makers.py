@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from fitgym.subject.subject import Operation
+from fitgym.subject.subject import Class, Operation
 from fitgym.subject.types.hints import NAMESPACES, choices
-from fitgym.suite.reduction.simplification import arguments, parameter_at, weight
+from fitgym.suite.reduction.simplification import arguments, conforms, parameter_at, weight
 from fitgym.testcase.expression import Ref
 from fitgym.testcase.statement import Statement, StatementTable
+from fitgym.testcase.subtyping import fits
 
 __all__ = ["Means", "makers_of"]
 
 MAKERS = 3
 """Maximal number of makers for each class."""
+
+_FUNCTIONS = ("function", "static_method", "class_method")
 
 PRIVATE = 10_000
 """Extra weight of a private name."""
@@ -26,12 +29,15 @@ class Means(NamedTuple):
     Attributes:
         table: of the statements.
         operations: of the subject, by id; empty if unknown.
-        makers: for each class, the simplest known statements that make an object of it without other objects. For "",
-            the simplest such statements of any class that use no private name.
+        classes: of the subject, by name.
+        makers: for each class, the simplest known statements that make an object of it without other objects: its
+            constructor, or functions that return one. For "", the simplest such statements of any class that use no
+            private name.
     """
 
     table: StatementTable
     operations: Sequence[Operation] = ()
+    classes: Mapping[str, Class] = {}
     makers: Mapping[str, Sequence[Statement]] = {}
 
     def instead(self, statement: Statement, classes: Iterable[str]) -> list[Statement]:
@@ -43,9 +49,10 @@ class Means(NamedTuple):
         return [one for one in found if statement.refs or self.costs(one) < self.costs(statement)]
 
     def real(self, statement: Statement, position: int, later: Iterable[Statement]) -> list[Statement]:
-        """Return constructors that can replace a stand-in: of the classes that later statements declare for it.
+        """Return statements that can replace a stand-in: they make objects of the classes that later ones declare for it.
 
-        A stand-in is a plain holder of attributes; of its attributes those are kept that the constructor accepts.
+        A stand-in is a plain holder of attributes. Those of its attributes are kept that the constructor of the class
+        accepts; else a maker takes its place.
         """
         operation = self.of(statement)
         if operation is None or operation.kind != "constructor" or operation.owner not in NAMESPACES:
@@ -61,13 +68,32 @@ class Means(NamedTuple):
         found = []
         for one in self.operations:
             if one.kind == "constructor" and one.owner in declared:
-                known = {parameter.name for parameter in one.parameters}
-                given = tuple((name, value) for name, value in statement.kwargs if name in known)
+                known = {parameter.name: parameter for parameter in one.parameters}
+                given = tuple(
+                    (name, value)
+                    for name, value in statement.kwargs
+                    if name in known and (not known[name].declared or conforms(value, known[name].hint))
+                )
                 if {parameter.name for parameter in one.parameters if parameter.required} <= {
                     name for name, _ in given
                 }:
                     found.append(Statement(one.id, kwargs=given))
-        return found
+        return [*found, *(maker for name in declared for maker in self.makers.get(name, ()) if maker not in found)]
+
+    def suits(self, statement: Statement, position: int, later: Iterable[Statement]) -> bool:
+        """Return whether the result of a statement has the types that later ones declare for that at `position`.
+
+        A result of unknown type has.
+        """
+        operation = self.of(statement)
+        if operation is None or operation.returns.kind == "any":
+            return True
+        return all(
+            fits(operation.returns, parameter.hint, self.classes)
+            for one in later
+            for place, value in arguments(one)
+            if value == Ref(position) and (parameter := parameter_at(self.of(one), place)) and parameter.declared
+        )
 
     def costs(self, statement: Statement) -> int:
         """Return the reading effort of a statement: the weight of its arguments, and `PRIVATE` for a private name."""
@@ -89,9 +115,9 @@ def makers_of(statements: Iterable[Statement], means: Means) -> dict[str, list[S
             continue
         if operation.kind == "constructor":
             found.setdefault(operation.owner, []).append(statement)
-        if operation.kind in ("constructor", "function", "static_method", "class_method") and not _is_private(
-            operation
-        ):
+        elif operation.kind in _FUNCTIONS and operation.returns.kind == "class":
+            found.setdefault(operation.returns.name, []).append(statement)
+        if operation.kind in ("constructor", *_FUNCTIONS) and not _is_private(operation):
             found.setdefault("", []).append(statement)
     return {name: sorted(some, key=means.costs)[:MAKERS] for name, some in found.items()}
 

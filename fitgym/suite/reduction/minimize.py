@@ -13,12 +13,13 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fitgym.errors import OutOfBudget
-from fitgym.subject.subject import Operation
+from fitgym.subject.subject import Class, Operation
 from fitgym.suite.reduction.dependencies import connected
 from fitgym.suite.reduction.makers import Means, makers_of
 from fitgym.suite.reduction.reduction import Proposals, Reduction, Row, Seen, Steps
@@ -67,6 +68,7 @@ def minimize(
     likely: Likely | None = None,
     mutants: Set[int] = frozenset(),
     operations: Sequence[Operation] = (),
+    classes: Mapping[str, Class] = MappingProxyType({}),
     wave: int = WAVE,
 ) -> list[TestCase]:
     """Return few short test cases that together cover every target that the candidates cover.
@@ -105,6 +107,7 @@ def minimize(
         likely: returns the mutants on which to run the tests to find these. With None, they are run on all.
         mutants: the mutants that the result must kill if a candidate does; needs `kills`.
         operations: of the subject, by id; simplified arguments then fit the annotations.
+        classes: of the subject, by name: which class can take the place of another.
         wave: number of targets processed in parallel.
 
     Returns:
@@ -166,8 +169,8 @@ def minimize(
     # Drop redundant tests, and assign each target and mutant to the first test that covers or kills it. Tests that return
     # come first: a test that raises then has only the arguments that the exception needs.
     essential = _essential(chosen, wanted)
-    means = Means(table, operations)
-    makers = makers_of((statement for one in essential for statement in table.statements(one.best)), means)
+    means = Means(table, operations, classes)
+    makers = makers_of((statement for one in tests for statement in table.statements(one)), means)
     means = means._replace(makers=makers)
     kept = [Reduction(one.best, [], one.row, means) for one in essential]
     missing, taken = wanted.copy(), _NONE

@@ -211,7 +211,8 @@ class Reduction:
             made = self.means.of(statement)
             # `str(path)` stays: a parameter that is declared as text takes no path.
             for earlier in dict.fromkeys(statement.refs) if made is None or made.returns != PATH_TEXT else ():
-                found.append(self._instead(position, earlier))
+                if self.means.suits(statements[earlier], position, later):
+                    found.append(self._instead(position, earlier))
             asked = dict.fromkeys(
                 operation.owner
                 for one in later

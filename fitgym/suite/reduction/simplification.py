@@ -22,13 +22,13 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from fitgym.subject.subject import Operation, Parameter
-from fitgym.subject.types.hints import ANY, NONE, Hint
+from fitgym.subject.types.hints import ANY, NONE, PATH_TEXT, Hint
 from fitgym.testcase.constants import kind_of_text
 from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, Ref
 from fitgym.testcase.statement import Statement
 from fitgym.testcase.subtyping import SCALARS, simple_kind
 
-__all__ = ["Change", "arguments", "bare", "changed", "parameter_at", "plainer", "refers", "weight"]
+__all__ = ["Change", "arguments", "bare", "changed", "conforms", "parameter_at", "plainer", "refers", "weight"]
 
 MAX_SINGLE = 8  # single elements are removed only from containers up to this length; longer ones are halved
 MAX_CHUNKS = 32  # maximal number of proposals for each length of the piece to cut
@@ -56,6 +56,9 @@ _PLAIN: dict[str, tuple[Expression, ...]] = {
 }
 _SEVERAL = frozenset({"list", "tuple", "set", "frozenset", "iter"})
 """The kinds that fit an iterable of something else than characters; a text is one, but not of such elements."""
+
+_TYPED_ITEMS = dict.fromkeys(("list", "set", "frozenset", "iterable", "sequence"), 1) | {"dict": 2, "mapping": 2}
+"""The kinds of hints that have one type for all items, or one for keys and one for values."""
 
 _NO_OPTIONS = Collection("dict", ())
 _OPTION = re.compile(r"(.)--[a-z][a-z0-9_-]+\1")
@@ -209,16 +212,32 @@ def _can_go(statement: Statement, place: int | str, parameter: Parameter | None)
 
 
 def _kinds(hint: Hint) -> frozenset[str]:
-    """Return the kinds of simple values that a hint accepts, empty if it accepts any."""
+    """Return the kinds of values that a hint accepts, empty if it accepts any; no value written in a test is a "class"."""
     if hint.kind == "union":
         parts = [_kinds(part) for part in hint.args]
         return frozenset().union(*parts) if all(parts) else frozenset()
     if hint.kind in ("iterable", "sequence") and hint.args and not _may_be_text(hint.args[0]):
         return _SEVERAL
     kind = simple_kind(hint)
+    if kind in ("set", "frozenset", "class"):
+        return frozenset({kind}) if hint != PATH_TEXT and hint.name != "builtins.object" else frozenset()
     if kind not in _PLAIN or (hint.kind == "class" and not hint.name.startswith("builtins.") and hint.name in SCALARS):
         return frozenset()
     return frozenset({kind, "int"}) if kind == "float" else frozenset({kind})
+
+
+def conforms(expression: Expression, hint: Hint) -> bool:
+    """Return whether an argument has the declared type, as far as this is known without running it."""
+    if hint.kind == "union":
+        return any(conforms(expression, part) for part in hint.args)
+    if hint.kind == "literal":
+        return expression.text in hint.texts if isinstance(expression, Literal) else not _kind(expression)
+    kinds, kind = _kinds(hint), _kind(expression)
+    if kinds and kind and kind not in kinds:
+        return False
+    if not isinstance(expression, Collection) or len(hint.args) != _TYPED_ITEMS.get(hint.kind):
+        return True
+    return all(map(conforms, expression.items, itertools.cycle(hint.args)))
 
 
 def _may_be_text(hint: Hint) -> bool:
@@ -234,7 +253,7 @@ def _fitting(value: Expression, wish: _Wish, raises: bool) -> Iterator[Expressio
     kinds = sorted(_kinds(hint))
     if wish.nothing and not refers(value):
         yield Literal("None")
-    if kinds and (not isinstance(value, Ref) or hint == NONE) and _kind(value) not in kinds:
+    if not conforms(value, hint) or (hint == NONE and isinstance(value, Ref)):
         yield from (plain for kind in kinds for plain in _PLAIN.get(kind, ()))
     elif raises and (refers(value) or isinstance(value, Name | Lambda)):
         yield from (plain for kind in kinds for plain in _PLAIN.get(kind, ()))
@@ -257,8 +276,7 @@ def _kind(expression: Expression) -> str:
 
 
 def _cost(expression: Expression, wish: _Wish) -> int:
-    kinds = _kinds(wish.hint)
-    misfit = _MISFIT if kinds and (kind := _kind(expression)) and kind not in kinds else 0
+    misfit = 0 if conforms(expression, wish.hint) else _MISFIT
     if wish.word and expression == Literal(wish.word):
         return misfit + _WORD
     if wish.nothing and expression == Literal("None"):
