@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import enum
-import importlib
 import inspect
 import sys
 import types
 from collections import deque
 from collections.abc import Container, Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 from fitgym.subject.introspection.callables import unwrapped
 from fitgym.subject.introspection.catalogue import Catalogue
 from fitgym.subject.introspection.factories import Factories, is_factory_name
+from fitgym.subject.introspection.names import find_class
 from fitgym.subject.introspection.parameters import Parameters, with_hooks
 from fitgym.subject.introspection.recipes import (
     CONCRETE,
@@ -175,7 +174,7 @@ class Helpers:
 
     def _build(self, name: str, depth: int) -> None:
         name = CONCRETE.get(name, name)
-        cls = self._catalogue.classes.get(name) or _find_class(name)
+        cls = self._catalogue.classes.get(name) or find_class(name)
         if cls is None and name in RECIPES:  # no class, but something that a recipe makes, such as the text of a path
             self._recipes(name, depth)
         if cls is None or name in _LITERAL_CLASSES:
@@ -205,7 +204,7 @@ class Helpers:
             return
         self._catalogue.done.add(done)
         module, _, name = hint.name.rpartition(".")
-        cls = _find_class(hint.name)
+        cls = find_class(hint.name)
         assert cls is not None
         self._catalogue.classes.setdefault(hint.name, cls)
         parameters = tuple(
@@ -399,22 +398,6 @@ def _names_in(hint: Hint) -> Iterator[str]:
         yield hint.name
     for part in hint.args:
         yield from _names_in(part)
-
-
-def _find_class(name: str) -> type | None:
-    """Return the class with this name; the longest prefix that is a module is its module."""
-    parts = name.split(".")
-    for cut in range(len(parts) - 1, 0, -1):
-        module = sys.modules.get(".".join(parts[:cut]))
-        if module is None and parts[0] in sys.stdlib_module_names:
-            with contextlib.suppress(Exception):
-                module = importlib.import_module(".".join(parts[:cut]))
-        found: Any = module
-        for part in parts[cut:]:
-            found = vars(found).get(part) if isinstance(found, type | types.ModuleType) else None
-        if isinstance(found, type):
-            return found
-    return None
 
 
 def _required(cls: type) -> int:

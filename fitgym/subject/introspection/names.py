@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import importlib
 import sys
 import types
@@ -13,7 +14,7 @@ from fitgym.subject.introspection.callables import asked
 from fitgym.subject.types.declarations import from_annotation
 from fitgym.subject.types.hints import Hint, union
 
-__all__ = ["Known", "Namespace", "Nodes", "assigned", "plain"]
+__all__ = ["Known", "Namespace", "Nodes", "assigned", "find_class", "plain"]
 
 
 class Namespace(Mapping[str, Any]):
@@ -144,3 +145,19 @@ class Nodes:
 def plain(qualname: str) -> str:
     """Return a qualified name without the marks of local scopes: `f.<locals>.g` becomes `f.g`."""
     return qualname.replace("<locals>.", "")
+
+
+def find_class(name: str) -> type | None:
+    """Return the class with this name; the longest prefix that is a module is its module."""
+    parts = name.split(".")
+    for cut in range(len(parts) - 1, 0, -1):
+        module = sys.modules.get(".".join(parts[:cut]))
+        if module is None and parts[0] in sys.stdlib_module_names:
+            with contextlib.suppress(Exception):
+                module = importlib.import_module(".".join(parts[:cut]))
+        found: Any = module
+        for part in parts[cut:]:
+            found = vars(found).get(part) if isinstance(found, type | types.ModuleType) else None
+        if isinstance(found, type):
+            return found
+    return None
