@@ -13,7 +13,7 @@ from fitgym.execution.executor import Executor
 from fitgym.subject.introspection.helpers import Helpers
 from fitgym.subject.introspection.special import OPERATORS
 from fitgym.subject.source import locate
-from fitgym.subject.types.hints import ANY, NONE, Hint
+from fitgym.subject.types.hints import ANY, NONE, Hint, choices, union
 
 INT, STR = Hint("class", "builtins.int"), Hint("class", "builtins.str")
 
@@ -784,6 +784,59 @@ def test_a_plain_object_can_replace_an_object_of_another_module(inspected):
     makers = [one for one in subject.operations if one.id in subject.doubles]
     assert [[p.name for p in one.parameters] for one in makers] == [["root"]]
     assert subject.doubles <= subject.reserve
+
+
+TYPED = {
+    "tiny_shop": """
+        from __future__ import annotations
+        from dataclasses import dataclass
+        from typing import Any
+        @dataclass
+        class Box:
+            size: int
+            label: str | None = None
+            lid: Lid = None
+            thing: Any = None
+            marks: dict[str, Any] | None = None
+        @dataclass(slots=True)
+        class Lid:
+            colour: bytes
+            knobs: int = 3
+        class Shop:
+            def __init__(self): self.left = 3
+            @property
+            def boxes(self) -> list[Box]: return []
+            def find(self, label: str) -> Box: return Box(1)
+        """,
+}
+
+
+def test_a_plain_object_has_the_types_that_its_class_declares(inspected):
+    subject = inspected(
+        """
+        from tiny_shop import Box, Shop
+        def weigh(box: Box): return (box.size, box.label, box.thing.b, box.thing.c, box.lid.colour, box.lid.knobs,
+            box.marks["top"])
+        def count(shop: Shop): return (len(shop.boxes), shop.left, shop.find("a").size, shop.find("b").label)
+        def either(box: Box | Shop): return box.size
+        """,
+        **TYPED,
+    )
+    doubles = {one.name: one.parameters[0].double for one in subject.operations if one.under_test}
+    weigh, count = (dict(zip(doubles[name].texts, doubles[name].args, strict=True)) for name in ("weigh", "count"))
+    assert (weigh["size"], weigh["label"]) == (INT, union([STR, NONE]))
+    weigh = {name: choices(part)[0] for name, part in weigh.items()}
+    assert (weigh["thing"].texts, weigh["lid"].texts, weigh["lid"].args) == (
+        ("b", "c"),
+        ("colour", "knobs"),
+        (Hint("class", "builtins.bytes"), INT),
+    )
+    assert (weigh["marks"].kind, weigh["marks"].texts) == ("record", ("'top'",))
+    assert count["boxes"] == Hint("list", args=(Hint("class", "tiny_shop.Box"),))
+    assert count["left"] == ANY
+    assert count["find"].args[:-1] == (STR,)
+    assert (count["find"].args[-1].texts, count["find"].args[-1].args) == (("label", "size"), (union([STR, NONE]), INT))
+    assert doubles["either"].args == (ANY,)  # which class it replaces is unknown
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,7 @@ from fitgym.subject.introspection.callables import (
     unwrapped,
 )
 from fitgym.subject.introspection.codes import Found
+from fitgym.subject.introspection.doubles import typed
 from fitgym.subject.introspection.elsewhere import Elsewhere
 from fitgym.subject.introspection.forwarding import Forwarded, forwarded
 from fitgym.subject.introspection.free_keywords import FreeKeywords
@@ -154,10 +155,10 @@ class Parameters:
                 parameters += [*listed, *self._received(one for one in passed_on if one.entry.name not in taken)]
             required = entry.default is entry.empty and not entry.kind.name.startswith("VAR_")
             how = looked_at.get(entry.name, Inspected())
-            if declared:
-                hint = how.widened(hint)
+            hint = how.widened(hint) if declared else hint
             double = doubles.get(entry.name) if self._is_elsewhere(hint) else None
             if double is not None:
+                double = typed(double, hint, self.attribute)
                 self._free.see(hint, double)
             parameters.append(
                 Parameter(
@@ -313,12 +314,12 @@ class Parameters:
         """
         found = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
         space = self._namespace.within(cls, cls)
-        if found is None:
-            noted = next((annotated(base)[name] for base in cls.__mro__ if name in annotated(base)), None)
-            return None if noted is None else from_annotation(noted, space, cls)
         if isinstance(found, property):
             return self.returned(found.fget, cls)
-        signature = signature_of(found) if isinstance(found, types.FunctionType) else None
+        if not isinstance(found, types.FunctionType):
+            noted = next((annotated(base)[name] for base in cls.__mro__ if name in annotated(base)), None)
+            return None if noted is None else from_annotation(noted, space, cls)
+        signature = signature_of(found)
         if signature is None or inspect.iscoroutinefunction(found) or inspect.isasyncgenfunction(found):
             return None
         entries = list(signature.parameters.values())[1:]
