@@ -233,7 +233,7 @@ def test_discoveries_name_class_function_and_kind(executor):
 
 def test_exceptions_of_ill_typed_arguments_are_reported_apart(tmp_path):
     path = tmp_path / "prepared.py"
-    path.write_text("def half(n: int) -> int:\n    return 0 if n is None else n // 2\n")
+    path.write_text("def half(n: int) -> int:\n    return n // 2 if isinstance(n, int) else n / 2\n")
     with Executor(locate(str(path))) as prepared:
         running = engine(prepared, fitness=("exception",), tracked=("exception",), population=20)
         for _ in range(15):
