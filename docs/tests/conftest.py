@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 DOCS = Path(__file__).parent.parent
-sys.path[:0] = [str(DOCS / "extensions"), str(DOCS.parent / "benchmarks")]
+sys.path[:0] = [str(DOCS / "extensions"), str(DOCS.parent / "benchmarks"), str(DOCS.parent / "notebooks")]
 
 
 @pytest.fixture(scope="session")
