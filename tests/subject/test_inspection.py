@@ -270,6 +270,20 @@ def test_parameters_are_described(inspected):
             "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from nowhere import Thing\ndef f(x: 'Thing'): ...",
             ANY,
         ),
+        (
+            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from _typeshed import ReadableBuffer\n"
+            "def f(x: 'ReadableBuffer'): ...",
+            Hint("class", "builtins.bytes"),
+        ),
+        (
+            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from _typeshed.wsgi import WSGIEnvironment as Given\n"
+            "def f(x: 'Given'): ...",
+            Hint("dict", args=(STR, ANY)),
+        ),
+        (
+            "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from _typeshed import Unused\ndef f(x: 'Unused'): ...",
+            ANY,
+        ),
     ],
 )
 def test_where_the_type_of_a_parameter_comes_from(inspected, body, expected):

@@ -5,16 +5,30 @@ from __future__ import annotations
 import ast
 import contextlib
 import importlib
+import os
 import sys
 import types
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import IO, Any
 
 from fitgym.subject.introspection.callables import asked
 from fitgym.subject.types.declarations import from_annotation
 from fitgym.subject.types.hints import Hint, union
 
 __all__ = ["Known", "Namespace", "Nodes", "assigned", "find_class", "plain"]
+
+
+_PATH = str | os.PathLike[str]
+_TYPESHED: Mapping[str, Any] = {
+    **dict.fromkeys(("StrPath", "StrOrBytesPath"), _PATH),
+    "FileDescriptorLike": int,
+    "FileDescriptorOrPath": int | _PATH,
+    **dict.fromkeys(("ReadableBuffer", "SizedBuffer"), bytes),
+    "WriteableBuffer": bytearray,
+    **dict.fromkeys(("SupportsRead", "SupportsReadline", "SupportsWrite"), IO),
+    **dict.fromkeys(("SupportsItems", "SupportsKeysAndGetItem"), Mapping),
+}
+"""What stands for types of `_typeshed`, a module that only type checkers have."""
 
 
 class Namespace(Mapping[str, Any]):
@@ -50,7 +64,10 @@ class Namespace(Mapping[str, Any]):
                 return layer[name]
         module, attribute = self.imports[name]
         package = self.module.__package__ or ""
+        if module == "_typeshed" and attribute in _TYPESHED:
+            return _TYPESHED[attribute]
         try:
+            module = "wsgiref.types" if module == "_typeshed.wsgi" else module
             found = importlib.import_module(module, package)
             return getattr(found, attribute) if attribute else found
         except Exception:  # imports for type checkers need not be importable
