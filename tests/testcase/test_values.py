@@ -535,6 +535,15 @@ def test_where_nothing_was_promised_a_list_may_come_as_an_iterator() -> None:
     assert kinds == {True: {"list"}, False: {"list", "iter"}}
 
 
+def test_an_attribute_of_a_stand_in_is_no_iterator_where_its_class_has_a_list() -> None:
+    parts = Parameter("parts", "keyword_only", Hint("list", args=(INT,)))
+    stand_in = replace(operation_named(SUBJECT, "Cart.add"), owner="types.SimpleNamespace", kind="constructor")
+    rng, values = np.random.default_rng(0), factory(ill_typed=0.0, accepted_rate=0.0).calls.values
+    place = values.place(stand_in, parts)
+    made = [values.argument(place, Draft(), rng, 0) for _ in range(200)]
+    assert {one.kind for one in made if isinstance(one, Collection)} == {"list"}
+
+
 def test_any_class_can_be_one_of_every_kind() -> None:
     made = {one for seed in range(400) if isinstance(one := value(Hint("type", args=(ANY,)), seed)[0], Name)}
     classes = [getattr(importlib.import_module(one.module), one.qualname) for one in made if one.module != "shop"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from fitgym.chance import Chance
 from fitgym.subject.subject import Operation, Parameter, ParameterKind, Subject
-from fitgym.subject.types.hints import ANY, Hint, choices
+from fitgym.subject.types.hints import ANY, NAMESPACES, Hint, choices
 from fitgym.testcase.arguments.forms import NONE, Build, Form, Forms
 from fitgym.testcase.arguments.literals import Literals
 from fitgym.testcase.arguments.mixture import Mixture
@@ -33,7 +33,8 @@ class Place:
     Attributes:
         operation: id of the operation.
         tested: the operation is under test, or a way into the code under test.
-        name, kind, hint, required, declared: see `Parameter`.
+        name, kind, hint, required: see `Parameter`.
+        declared: the type is known from an annotation, or it is that of an attribute of a stand-in.
         typed: arguments respect its annotation, because it has one and the code handles no other values.
         form: draws values of the hint.
         accepted: arguments that operations have accepted for parameters of the same name and hint.
@@ -95,7 +96,7 @@ class Values:
             parameter.kind,
             parameter.hint,
             parameter.required,
-            parameter.declared,
+            parameter.declared or operation.owner in NAMESPACES,
             parameter.declared and not parameter.inspected,
             self.forms.of(parameter.hint),
             self.knowledge.accepted(parameter),
