@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import random
 import subprocess
@@ -19,7 +20,7 @@ from fitgym.subject.subject import Reference, Subject
 from fitgym.suite.finished_test import FinishedTest
 from fitgym.suite.messages import pattern
 from fitgym.suite.text import place
-from fitgym.suite.text.dialects import DIALECTS, Dialect, Unittest
+from fitgym.suite.text.dialects import DIALECTS, WIDTH, Dialect, Unittest
 from fitgym.suite.text.export import arranged, export, file_name, suite_text, write
 from fitgym.testcase.expression import Collection, Expression, Literal, Name, Ref
 from fitgym.testcase.statement import Statement
@@ -203,12 +204,24 @@ def test_the_text_does_not_depend_on_the_hash_seed() -> None:
     assert texts[0] == texts[1] == golden_text() + "\n"
 
 
+LONG = ("one two, " * 30, "x" * 300, "line\n" * 40, "\u2028" * 60 + "\n" + "'\"" * 50, "{'a': 1}, " * 20)
+
+
+@pytest.mark.parametrize("long", LONG, ids=range(len(LONG)))
+def test_a_long_text_is_compared_piece_by_piece(long: str) -> None:
+    test = FinishedTest("test_x", (Statement(SUMMARY),), (Observation(0, "", "equal", text(long)),))
+    code = suite_text([test], SUBJECT)
+    assert max(map(len, code.splitlines())) <= WIDTH
+    (node,) = [one for one in ast.walk(ast.parse(code)) if isinstance(one, ast.Compare)]
+    assert ast.literal_eval(node.comparators[0]) == long
+
+
 # Random suites against the formatter
 
 
 def word(rng: random.Random) -> str:
     letters = "abcdefghijklmnopqrstuvwxyz      _\"'\\\n\tÄ中\u0301"
-    return "".join(rng.choices(letters, k=rng.choice([0, 1, 5, 12, 30, 60, 90])))
+    return "".join(rng.choices(letters, k=rng.choice([0, 1, 5, 12, 30, 60, 90, 300])))
 
 
 def expression(rng: random.Random, depth: int) -> Expression:

@@ -160,6 +160,10 @@ class Pytest(Dialect):
                 return self._compared(f"{_VIEWS[fact.kind]}({value})", "==", expected)
             case "stdout" | "stderr" if parts := _parts(fact.expression, self.body - 4):
                 return [f"assert {value} == (", *indented(parts), ")"]
+            case "equal" if columns(f"assert {value} == (") <= self.body and (
+                parts := _pieces(fact.expression, self.body - 4)
+            ):
+                return [f"assert {value} == (", *indented(parts), ")"]
             case _:
                 return self._compared(value, "==", expected)
 
@@ -407,6 +411,29 @@ def _parts(expression: Expression, room: int) -> list[str]:
     if len(lines) < 2 or columns(literal_source(expression.text)) <= room:
         return []
     return [literal_source(repr(line)) for line in lines]
+
+
+def _pieces(expression: Expression, room: int) -> list[str]:
+    """Return a text that is too long for a line as literals of at most `room` columns; none for other values.
+
+    A piece ends after a newline, else after the last space.
+    """
+    if not isinstance(expression, Literal) or columns(literal_source(expression.text)) <= room:
+        return []
+    value = ast.literal_eval(expression.text)
+    if not isinstance(value, str):
+        return []
+    pieces = []
+    for line in value.splitlines(keepends=True):
+        while columns(literal_source(repr(line))) > room:
+            size = room - 2
+            while columns(literal_source(repr(line[:size]))) > room:
+                size -= 1
+            size = line.rfind(" ", size // 2, size) + 1 or size
+            pieces.append(line[:size])
+            line = line[size:]
+        pieces.append(line)
+    return [literal_source(repr(piece)) for piece in pieces]
 
 
 def _warning(fact: Observation, scope: Scope) -> tuple[str, str]:
