@@ -65,6 +65,7 @@ CAPTURED: tuple[CapturedKind, ...] = get_args(CapturedKind)
 MAX_KEY = 24  # characters of a key in a path
 MAX_DEPTH = 3  # nesting of containers
 MAX_FACTS = 12  # facts per value
+MAX_WHOLE = 500  # characters of the source text of a result that is a text
 MAX_END = 40  # characters of the beginning and of the end of a long text
 
 
@@ -259,7 +260,11 @@ def _atom_facts(value: Any, position: int, path: str) -> Iterator[Observation]:
     if literal is not None:
         yield Observation(position, path, "approx" if has_float(literal) else "equal", literal)
     elif among(cls, (str, bytes, bytearray)) and len(value) > MAX_TEXT // 2:
-        if cls is str and not is_fleeting_text(value) and "0x" not in value:
+        is_lasting = cls is str and not is_fleeting_text(value) and "0x" not in value
+        if is_lasting and not path and len(value) <= MAX_WHOLE and len(text := f"{value!r}") <= MAX_WHOLE:
+            yield Observation(position, path, "equal", Literal(text))
+            return
+        if is_lasting:
             for step, end in ((f"[:{MAX_END}]", value[:MAX_END]), (f"[-{MAX_END}:]", value[-MAX_END:])):
                 if (literal := atom(end)) is not None:
                     yield Observation(position, path + step, "equal", literal)
