@@ -20,6 +20,7 @@ from fitgym.errors import ExecutionError, SubjectError
 from fitgym.messages.journal import Journal
 from fitgym.messages.protocol import TOKEN_SIZE, FrameReader, dumps, frame, read_trusted
 from fitgym.sandbox.sandbox import Guard, adopt_orphans, ended_by, limit_sleep, restrict
+from fitgym.sandbox.semaphores import refuse_semaphores
 from fitgym.subject.subject import Reference
 from fitgym.worker.runner import Runner
 from fitgym.worker.supervisor import Supervisor, high
@@ -65,6 +66,7 @@ def main(arguments: list[str]) -> NoReturn:
         raise SystemExit(str(error)) from None  # the parent reads this message from stderr
     _silence()
     limit_sleep(guard)
+    refuse_semaphores(guard)
     if reference.writes:
         guard.install_overlay(reference.root)
     try:
