@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from slides import page, with_formulas, write
 
 NOTEBOOKS = Path(__file__).parents[2] / "notebooks"
 LESSONS = sorted(NOTEBOOKS.glob("[0-9][0-9]_*.ipynb"))
-CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome") or ""
 
 
 @pytest.mark.parametrize("lesson", LESSONS, ids=lambda path: path.stem)
@@ -42,18 +40,14 @@ def test_formulas_in_code_are_left_alone() -> None:
     assert with_formulas("it costs 3 $") == "it costs 3 $"
 
 
-@pytest.mark.skipif(not CHROMIUM, reason="no Chromium is installed: apt-get install chromium, or name one in CHROMIUM")
-def test_a_browser_shows_the_slides_without_a_request_or_an_error(tmp_path: Path) -> None:
-    api = pytest.importorskip("playwright.sync_api")
+def test_a_browser_shows_the_slides_without_a_request_or_an_error(browser: Any, tmp_path: Path) -> None:
     write(LESSONS[5:6], tmp_path)
-    with api.sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        opened = browser.new_page()
-        asked: list[str] = []
-        opened.on("request", lambda request: asked.append(request.url))
-        opened.on("pageerror", lambda error: asked.append(str(error)))
-        opened.goto((tmp_path / f"{LESSONS[5].stem}.html").as_uri())
-        opened.wait_for_function("window.Reveal && Reveal.isReady()")
-        assert opened.evaluate("Reveal.getTotalSlides()") > 10
-        assert [one for one in asked if not one.startswith(("file:", "data:"))] == []
-        browser.close()
+    opened = browser.new_page()
+    asked: list[str] = []
+    opened.on("request", lambda request: asked.append(request.url))
+    opened.on("pageerror", lambda error: asked.append(str(error)))
+    opened.goto((tmp_path / f"{LESSONS[5].stem}.html").as_uri())
+    opened.wait_for_function("window.Reveal && Reveal.isReady()")
+    assert opened.evaluate("Reveal.getTotalSlides()") > 10
+    assert [one for one in asked if not one.startswith(("file:", "data:"))] == []
+    opened.close()
