@@ -94,6 +94,16 @@ def test_a_project_that_is_not_installed_says_what_it_requires(
     assert optional_packages(names_of(site, "near", "far"), reference_to(source, "shop")) == optional
 
 
+def test_an_example_inside_a_project_does_not_belong_to_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    site, examples = tmp_path / "site", tmp_path / "project" / "examples"
+    examples.mkdir(parents=True)
+    site.mkdir()
+    distribution(site, "near")
+    (examples.parent / "pyproject.toml").write_text('[project]\nname = "shop"\ndependencies = []\n')
+    monkeypatch.syspath_prepend(str(site))
+    assert not optional_packages(names_of(site, "near"), reference_to(examples, "shop"))
+
+
 def test_modules_beside_the_subject_are_not_optional_packages(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "shop"\ndependencies = []\n')
     (tmp_path / "helper.py").touch()

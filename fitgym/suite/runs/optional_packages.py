@@ -34,6 +34,9 @@ RUNNER = ("pytest", ())
 ROUNDS = 4  # of runs with hidden packages: what fails is marked, what fails again is left out
 LIMIT_S = 60.0  # for one run
 
+_SOURCES = ("lib", "python", "src")
+"""Folders of a project that contain its packages."""
+
 Render = Callable[[Sequence[FinishedTest]], str]
 _Requirement = tuple[str, tuple[str, ...]]
 """The normalised name of a distribution, and the extras of it that are required."""
@@ -79,10 +82,11 @@ def independent(
 ) -> Stability:
     """Return the suite with tests that pass, or are skipped, without optional packages.
 
-    The tests run with the optional packages that they import hidden. A failing test that asked for hidden packages is skipped without these from
-    now on, another one without those that the import of the file asked for. A test that fails nevertheless, or whose
-    own imports need a hidden package, is left out. If the import of the subject needs one, all tests are skipped without
-    it. The suite stays as it is if the time runs out, or if the others fail without the tests that are left out.
+    The tests run as if the optional packages that they import were not installed. A failing test that asks for some of
+    them is skipped without these from now on, another one without those that the import of the file asks for. A test
+    that fails nevertheless, or whose own imports need a hidden package, is left out. If the import of the subject needs
+    one, all tests are skipped without it. The suite stays as it is if the time runs out, or if the others fail without
+    the tests that are left out.
 
     Args:
         stable: the suite.
@@ -105,6 +109,8 @@ def independent(
         if not hidden:
             return _with(stable, left, render, reference, limit)
         with closing(Rerun(render(left), reference, hidden=hidden, limit_s=limit).wait()) as run:
+            if run.timed_out:
+                break
             at_import = _asked_at_import(run, reference)
             if run.unusable:
                 missing = hidden & set(re.findall(r"No module named '(\w+)", run.unusable)) or at_import
@@ -114,8 +120,6 @@ def independent(
                 left = [_needing(test, missing) for test in left]
                 hidden = optional_packages(stable.imported, reference, needed)
                 continue
-            if run.timed_out:
-                break
             failing = {test.name for test in left if not run.verdicts.get(test.name, _MISSING).passed}
             if run.finished and not failing:
                 return _with(stable, left, render, reference, limit)
@@ -230,8 +234,8 @@ def _required(requirements: Iterable[str], extras: Sequence[str] = ()) -> list[_
 
 
 def _project_requirements(root: Path) -> list[_Requirement] | None:
-    """Return what the project around a folder requires, None if it does not say."""
-    for folder in (root, *root.parents)[:3]:
+    """Return what the project with this folder of packages requires, None if it does not say."""
+    for folder in (root, root.parent) if root.name in _SOURCES else (root,):
         try:
             project: Any = tomllib.loads((folder / "pyproject.toml").read_text("utf-8")).get("project")
         except (OSError, ValueError):
