@@ -15,7 +15,8 @@ from ruff_accepts import assert_ruff_accepts
 import fitgym
 from fitgym.subject.subject import Reference
 from fitgym.suite.finished_test import FinishedTest
-from fitgym.suite.runs.optional_packages import independent, optional_packages
+from fitgym.suite.runs.distributions import optional_packages
+from fitgym.suite.runs.optional_packages import independent
 from fitgym.suite.runs.rerun import Rerun
 from fitgym.suite.runs.stability import Stability
 

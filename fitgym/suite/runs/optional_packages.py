@@ -8,68 +8,26 @@ out.
 from __future__ import annotations
 
 import ast
-import importlib.metadata
-import os
 import re
-import sys
-import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from fitgym.subject.subject import Reference
 from fitgym.suite.deadline import Deadline
 from fitgym.suite.finished_test import FinishedTest
+from fitgym.suite.runs.distributions import optional_packages
 from fitgym.suite.runs.measure import read_coverage
 from fitgym.suite.runs.rerun import Rerun, Verdict
 from fitgym.suite.runs.stability import Dropped, Stability
 
-__all__ = ["independent", "optional_packages"]
-
-RUNNER = ("pytest", ())
-"""Whoever runs the suite has its runner, and what that requires."""
+__all__ = ["independent"]
 
 ROUNDS = 4  # of runs with hidden packages: what fails is marked, what fails again is left out
 LIMIT_S = 60.0  # for one run
 
-_SOURCES = ("lib", "python", "src")
-"""Folders of a project that contain its packages."""
-
 Render = Callable[[Sequence[FinishedTest]], str]
-_Requirement = tuple[str, tuple[str, ...]]
-"""The normalised name of a distribution, and the extras of it that are required."""
-
-
-def optional_packages(
-    imported: Mapping[str, str], reference: Reference, given: frozenset[str] = frozenset()
-) -> frozenset[str]:
-    """Return the names of the installed packages that the distribution of the subject does not require.
-
-    What it requires is read from the metadata of its distribution, or from the `pyproject.toml` of its project if it is
-    not installed, with the requirements of these in turn; what only an extra requires is optional. Nothing is optional
-    if neither exists.
-
-    Args:
-        imported: the top-level modules that a run imported, each with its folder.
-        reference: the subject.
-        given: names of packages that are taken as required, with what they require.
-    """
-    top = reference.module.partition(".")[0]
-    installed = {name for name, folder in imported.items() if name != top and _has_metadata(folder)}
-    if not installed:
-        return frozenset()
-    places = list(dict.fromkeys((reference.root, *sys.path)))
-    known: dict[str, importlib.metadata.Distribution] = {}
-    for one in importlib.metadata.distributions(path=places):
-        known.setdefault(_normal(one.name or ""), one)
-    own = _distribution(top, known)
-    wanted = _project_requirements(Path(reference.root)) if own is None else [(own, ())]
-    if wanted is None:
-        return frozenset()
-    others = [(name, ()) for package in sorted(given) if (name := _distribution(package, known)) is not None]
-    return frozenset(installed - given - _top_levels([*wanted, *others, RUNNER], known))
 
 
 def independent(
@@ -161,14 +119,14 @@ def _imports(text: str) -> frozenset[str]:
 
 
 def _asked_at_import(run: Rerun, reference: Reference) -> frozenset[str]:
-    """Return the hidden packages that the import of the file asked for: those that the subject names, if it names any."""
+    """Return the hidden packages that the import of the file asked for; only those that the subject names, if any."""
     asked = run.asked.get("", frozenset())
     words = set(re.findall(r"\w+", Path(reference.path).read_text("utf-8", "replace")))
     return asked & words or asked
 
 
 def _marked(test: FinishedTest, run: Rerun, at_import: frozenset[str]) -> FinishedTest | None:
-    """Return a failing test with the packages that it is skipped without, None if it is skipped without them already."""
+    """Return a failing test with the packages that it is skipped without, None if it has them already."""
     asked = run.asked.get(test.name, frozenset()) or at_import
     if asked <= set(test.packages):
         return None
@@ -177,75 +135,3 @@ def _marked(test: FinishedTest, run: Rerun, at_import: frozenset[str]) -> Finish
 
 def _needing(test: FinishedTest, packages: frozenset[str]) -> FinishedTest:
     return replace(test, packages=tuple(sorted({*test.packages, *packages})))
-
-
-def _has_metadata(folder: str) -> bool:
-    """Return whether packages are installed in a folder."""
-    try:
-        return any(name.endswith((".dist-info", ".egg-info")) for name in os.listdir(folder or "."))
-    except OSError:
-        return False
-
-
-def _distribution(top: str, known: Mapping[str, importlib.metadata.Distribution]) -> str | None:
-    """Return the name of the distribution of a top-level package, None if there is none."""
-    if _normal(top) in known:
-        return _normal(top)
-    return next((name for name, one in known.items() if top in _top_levels_of(one)), None)
-
-
-def _top_levels(wanted: Sequence[_Requirement], known: Mapping[str, importlib.metadata.Distribution]) -> frozenset[str]:
-    """Return the top-level packages of distributions and of all that they require."""
-    found: set[str] = set()
-    seen: set[_Requirement] = set()
-    waiting = list(wanted)
-    while waiting:
-        one = waiting.pop()
-        if one in seen or (distribution := known.get(one[0])) is None:
-            continue
-        seen.add(one)
-        found |= _top_levels_of(distribution)
-        waiting += _required(distribution.requires or (), one[1])
-    return frozenset(found)
-
-
-def _top_levels_of(distribution: importlib.metadata.Distribution) -> frozenset[str]:
-    """Return the names that a distribution installs."""
-    names = (distribution.read_text("top_level.txt") or "").split()
-    names += [file.parts[0].partition(".")[0] for file in distribution.files or () if file.parts[0] != ".."]
-    return frozenset(names)
-
-
-def _required(requirements: Iterable[str], extras: Sequence[str] = ()) -> list[_Requirement]:
-    """Return what requirements such as `kombu[redis]>=5; python_version < "4"` name.
-
-    Other conditions than extras are taken to hold: what may be required is not optional.
-    """
-    found = []
-    for text in requirements:
-        needed, _, condition = text.partition(";")
-        asked = re.findall(r"""\bextra\s*==\s*["']([^"']+)["']""", condition)
-        if asked and not set(map(_normal, asked)) & set(map(_normal, extras)):
-            continue
-        if match := re.match(r"\s*([A-Za-z0-9][\w.-]*)\s*(?:\[([^\]]*)\])?", needed):
-            own = tuple(part.strip() for part in (match[2] or "").split(",") if part.strip())
-            found.append((_normal(match[1]), own))
-    return found
-
-
-def _project_requirements(root: Path) -> list[_Requirement] | None:
-    """Return what the project with this folder of packages requires, None if it does not say."""
-    for folder in (root, root.parent) if root.name in _SOURCES else (root,):
-        try:
-            project: Any = tomllib.loads((folder / "pyproject.toml").read_text("utf-8")).get("project")
-        except (OSError, ValueError):
-            continue
-        if not isinstance(project, dict) or "dependencies" in project.get("dynamic", ()):
-            return None
-        named = project.get("dependencies", [])
-        return _required([one for one in named if isinstance(one, str)]) if isinstance(named, list) else None
-    return None
-
-
-def _normal(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
