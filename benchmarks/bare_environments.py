@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Exported suites in bare environments: a new virtual environment with one package, what it requires, and pytest.
+"""Exported suites in bare environments: a new virtual environment with one package, its requirements and pytest.
 
     python benchmarks/blind_modules.py --packages results/blind --draw 15 --results results/draw
     python benchmarks/bare_environments.py results/draw --pythons 3.11 3.12 3.13 --table benchmarks/modules/bare.md
@@ -23,6 +23,7 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 
 import blind_modules
@@ -40,7 +41,7 @@ class Row:
 
     Attributes:
         passed, skipped, failing: numbers of tests, each case of a parametrized test counted.
-        failures: names and first lines of what failed, separated by " | ".
+        failures: names and messages of the failing tests, separated by " | ".
         problem: why there is no result, "" if there is one.
     """
 
@@ -57,6 +58,7 @@ class Row:
 FIELDS = tuple(Row.__dataclass_fields__)
 
 
+@cache
 def interpreter(version: str) -> str:
     """Return the path of an interpreter of this version, from `PATH` or pyenv; "" if there is none."""
     for name in (f"python{version}", *sorted(map(str, Path.home().glob(f".pyenv/versions/{version}.*/bin/python")))):

@@ -58,7 +58,7 @@ class Inspected:
 
 
 def inspected(function: _Function) -> dict[str, Inspected]:
-    """Return how the function inspects its parameters; those that it does not inspect are missing.
+    """Return how the function inspects its parameters; parameters that it does not inspect are left out.
 
     A function inspects a parameter if it tests its class, matches it against patterns, or compares it with None by
     `is`. It also inspects the parameters in the condition under which it raises an exception that values of a wrong
