@@ -185,7 +185,14 @@ def finish(
 
     def render(chosen: Sequence[FinishedTest], headed: bool = False) -> str:
         return suite_text(
-            chosen, engine.subject, folder=folder, command=command, dialect=dialect, reserved=unbound, headed=headed
+            chosen,
+            engine.subject,
+            folder=folder,
+            command=command,
+            dialect=dialect,
+            reserved=unbound,
+            headed=headed,
+            joining=filing is not None and filing.standing is not None,
         )
 
     # Join the existing file, if there is one.

@@ -284,6 +284,21 @@ def test_a_generated_suite_is_skipped_as_a_whole_without_a_package_that_all_test
     assert "1 skipped" in subprocess.run(command, env=environment, capture_output=True, text=True).stdout
 
 
+def test_new_tests_of_an_existing_file_ask_for_their_package_themselves(tmp_path: Path) -> None:
+    site, output = tmp_path / "site", tmp_path / "out"
+    site.mkdir()
+    distribution(site, "shop", source="def double(number: int) -> int:\n    return 2 * number\n")
+    distribution(site, "fancy", source="def frame(text: str) -> str:\n    return f'[{text}]'\n")
+    fitgym.generate(str(site / "shop.py"), budget="100x", seed=1, output=str(output))
+    with (site / "shop.py").open("a") as file:
+        file.write("\ndef late(text: str) -> str:\n    import fancy\n    return fancy.frame(text)\n")
+    fitgym.generate(str(site / "shop.py"), budget="200x", seed=1, output=str(output))
+    (file_name,) = output.glob("test_*.py")
+    text = file_name.read_text()
+    assert "test_double" in text and "test_late" in text
+    assert '    pytest.importorskip("fancy")' in text.splitlines()
+
+
 @pytest.mark.parametrize("style", ["pytest", "unittest"])
 def test_a_generated_suite_passes_with_and_without_an_optional_package(tmp_path: Path, style: str) -> None:
     site = tmp_path / "site"

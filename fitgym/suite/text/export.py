@@ -90,6 +90,7 @@ def suite_text(
     dialect: Dialect = DIALECTS["pytest"],
     reserved: frozenset[str] = frozenset(),
     headed: bool = False,
+    joining: bool = False,
 ) -> str:
     """Return the suite as the text of a file in `folder`.
 
@@ -97,12 +98,13 @@ def suite_text(
     get its name as a heading. The folder matters only if the subject is not importable by itself: then a line extends
     `sys.path` by the relative path to it, or, without a folder, a comment names the package that must be on
     `PYTHONPATH`. Imports do not bind `reserved` names. If `headed`, headings are written even if there are few tests.
+    A package that all tests need is asked for once for the whole file, unless its tests are `joining` another file.
     """
     writes = NAMES if subject.added or subject.changed else ()
     scope = Scope(reserved=frozenset({*(test.name for test in tests), *dialect.reserved, *writes, *reserved}))
     for module in dialect.modules(tests):  # first, so that names of the subject cannot shadow them
         scope.module(module)
-    tests, packages = _shared_packages(tests)
+    tests, packages = (tests, []) if joining else _shared_packages(tests)
     for test in tests:  # first pass: collects all imports, so that variables do not shadow them
         _function(test, subject, scope, dialect)
     groups = [
@@ -162,7 +164,7 @@ def _docstring(reference: Reference, command: str) -> str:
 
 
 def _shared_packages(tests: Sequence[FinishedTest]) -> tuple[list[FinishedTest], list[str]]:
-    """Return the packages that every test needs, and the tests without them: the whole file is skipped without these."""
+    """Return the tests without the packages that every one of them needs, and these: the file is skipped without them."""
     shared = sorted(set.intersection(*(set(test.packages) for test in tests))) if tests else []
     own = [replace(one, packages=tuple(name for name in one.packages if name not in shared)) for one in tests]
     return own, shared
