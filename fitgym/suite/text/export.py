@@ -164,7 +164,7 @@ def _docstring(reference: Reference, command: str) -> str:
 
 
 def _shared_packages(tests: Sequence[FinishedTest]) -> tuple[list[FinishedTest], list[str]]:
-    """Return the tests without the packages that every one of them needs, and these: the file is skipped without them."""
+    """Return the tests without the packages that all of them need, and these: the file is skipped without them."""
     shared = sorted(set.intersection(*(set(test.packages) for test in tests))) if tests else []
     own = [replace(one, packages=tuple(name for name in one.packages if name not in shared)) for one in tests]
     return own, shared
