@@ -8,7 +8,7 @@ from dataclasses import replace
 from fitgym.messages.observation import Observation
 from fitgym.subject.subject import Subject
 from fitgym.suite.finished_test import FinishedTest
-from fitgym.suite.text.source import IN_PLACE
+from fitgym.suite.text.operators import IN_PLACE
 from fitgym.testcase.expression import Ref, map_refs
 
 __all__ = ["rebound"]

@@ -17,6 +17,7 @@ from fitgym.suite.text.clock import freezing
 from fitgym.suite.text.environment import ASSIGNED, Environment
 from fitgym.suite.text.expressions import PARAMETERS, expression_piece, infix
 from fitgym.suite.text.layout import Bracket, Piece, assigned, columns, flat, indented, laid_out, prefixed, suffixed
+from fitgym.suite.text.operators import BINARY, CALLED, FROM_MODULES, IN_PLACE, OF_ATTRIBUTES, REFLECTED, UNARY
 from fitgym.suite.text.scope import Scope, snake_case
 from fitgym.suite.text.subclass import subclass
 from fitgym.testcase.expression import Expression
@@ -24,71 +25,10 @@ from fitgym.testcase.knowledge import first_use
 from fitgym.testcase.statement import Statement
 from fitgym.testcase.subtyping import simple_kind
 
-__all__ = ["IN_PLACE", "Rendered", "render"]
+__all__ = ["Rendered", "render"]
 
 _DRAINED = "100"  # elements taken from an iterator, as in the worker
 
-_BINARY = {
-    "__add__": "+",
-    "__sub__": "-",
-    "__mul__": "*",
-    "__matmul__": "@",
-    "__truediv__": "/",
-    "__floordiv__": "//",
-    "__mod__": "%",
-    "__pow__": "**",
-    "__lshift__": "<<",
-    "__rshift__": ">>",
-    "__and__": "&",
-    "__or__": "|",
-    "__xor__": "^",
-    "__lt__": "<",
-    "__le__": "<=",
-    "__eq__": "==",
-    "__ne__": "!=",
-    "__gt__": ">",
-    "__ge__": ">=",
-}
-_REFLECTED = {
-    f"__r{name[2:]}": symbol for name, symbol in _BINARY.items() if symbol not in ("<", "<=", "==", "!=", ">", ">=")
-}
-_UNARY = {"__neg__": "-", "__pos__": "+", "__invert__": "~"}
-_CALLED = {
-    "__abs__": "abs",
-    "__bool__": "bool",
-    "__bytes__": "bytes",
-    "__complex__": "complex",
-    "__delattr__": "delattr",
-    "__dir__": "dir",
-    "__divmod__": "divmod",
-    "__float__": "float",
-    "__format__": "format",
-    "__getattr__": "getattr",
-    "__getattribute__": "getattr",
-    "__hash__": "hash",
-    "__int__": "int",
-    "__iter__": "iter",
-    "__len__": "len",
-    "__next__": "next",
-    "__repr__": "repr",
-    "__reversed__": "reversed",
-    "__round__": "round",
-    "__setattr__": "setattr",
-    "__str__": "str",
-}
-_OF_ATTRIBUTES = {"__getattr__": 1, "__getattribute__": 1, "__setattr__": 2, "__delattr__": 1}
-"""Special methods whose first argument names an attribute, with their number of arguments."""
-
-_FROM_MODULES = {
-    "__ceil__": ("math", "ceil"),
-    "__floor__": ("math", "floor"),
-    "__trunc__": ("math", "trunc"),
-    "__index__": ("operator", "index"),
-    "__length_hint__": ("operator", "length_hint"),
-    **{f"__i{name[2:]}": ("operator", f"i{name[2:-2]}") for name in _BINARY if f"__r{name[2:]}" in _REFLECTED},
-}
-IN_PLACE = {name: f"{_BINARY[f'__{name[3:]}']}=" for name in _FROM_MODULES if f"__{name[3:]}" in _BINARY}
-"""The augmented assignments, by the special methods that they call."""
 _RESULTS = {
     "__contains__": "found",
     "__len__": "length",
@@ -229,8 +169,8 @@ class _Writer:
             self.scope.module("asyncio")
         if drive == "iterate" and position not in self.finite:
             self.scope.module("itertools")
-        if operation.operator in _FROM_MODULES and not self.rebinds(position):
-            self.scope.module(_FROM_MODULES[operation.operator][0])
+        if operation.operator in FROM_MODULES and not self.rebinds(position):
+            self.scope.module(FROM_MODULES[operation.operator][0])
         for name, _ in statement.kwargs:  # inside the definition of a member, its names mean something else
             self._used.update(_IDENTIFIER.findall(operation.hooks.get(name, "").replace(f"def {name}(", "")))
         anything = dict.fromkeys((*range(len(self.statements)), *given), "_")
@@ -420,22 +360,22 @@ class _Writer:
         lines: list[str] = []
         if operator in IN_PLACE and target == receiver:
             return laid_out(prefixed(f"{receiver} {IN_PLACE[operator]} ", args[0]), self.width)
-        if count == 1 and operator in _BINARY:
-            symbol = _BINARY[operator]
+        if count == 1 and operator in BINARY:
+            symbol = BINARY[operator]
             doubtful = (symbol in ("==", "!=") and args[0] in _SINGLETONS) or (
                 symbol[0] in "<>=!" and args[0] == receiver
             )
             around = self.width if doubtful and symbol not in ("<<", ">>") else len(receiver) + len(target) + 10
             other = self._operand(args[0], "same" if args[0] == receiver else "other", lines, around)
             return lines + self._plain(infix(receiver, symbol, other), target)
-        if count == 1 and operator in _REFLECTED:
+        if count == 1 and operator in REFLECTED:
             other = self._operand(args[0], "other", lines, len(receiver) + len(target) + 10, leftmost=True)
-            return lines + self._plain(infix(other, _REFLECTED[operator], receiver), target)
+            return lines + self._plain(infix(other, REFLECTED[operator], receiver), target)
         if count == 1 and operator == "__contains__":
             other = self._operand(args[0], "item", lines, len(receiver) + len(target) + 10)
             return lines + self._plain(f"{other} in {receiver}", target)
-        if count == 0 and operator in _UNARY:
-            return self._plain(f"{_UNARY[operator]}{receiver}", target)
+        if count == 0 and operator in UNARY:
+            return self._plain(f"{UNARY[operator]}{receiver}", target)
         if operator in ("__getitem__", "__delitem__") and count == 1:
             key = self._operand(args[0], "key", lines, len(receiver) + len(target) + 10, bare=True)
             if operator == "__getitem__":
@@ -445,16 +385,16 @@ class _Writer:
             key = self._operand(args[0], "key", lines, len(receiver) + 10, bare=True)
             lines += assigned(f"{receiver}[{key}]", args[1], self.width)
             return [*lines, *([f"{target} = None"] if target else [])]
-        if count == _OF_ATTRIBUTES.get(operator) and (attribute := _attribute(args[0])):
+        if count == OF_ATTRIBUTES.get(operator) and (attribute := _attribute(args[0])):
             return self._of_attribute(operator, f"{receiver}.{attribute}", args[1:], target)
         if operator == "__rdivmod__" and count == 1:
             return self._plain(Bracket("divmod(", (args[0], receiver), ")", call=True), target)
         if operator == "__pow__":
             return self._plain(Bracket("pow(", (receiver, *args), ")", call=True), target)
-        if operator in _CALLED:
-            return self._plain(Bracket(f"{_CALLED[operator]}(", (receiver, *args), ")", call=True), target)
-        if operator in _FROM_MODULES:
-            module, function = _FROM_MODULES[operator]
+        if operator in CALLED:
+            return self._plain(Bracket(f"{CALLED[operator]}(", (receiver, *args), ")", call=True), target)
+        if operator in FROM_MODULES:
+            module, function = FROM_MODULES[operator]
             head = f"{self.scope.module(module)}.{function}("
             return self._plain(Bracket(head, (receiver, *args), ")", call=True), target)
         return None
