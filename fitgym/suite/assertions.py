@@ -124,8 +124,8 @@ def assertions(
     """Return the facts that a test checks, at most `limit`, in the order of the statements.
 
     If `kills` is given, the fewest candidates are chosen that together kill as many mutants as all candidates. If these
-    are more than `limit`, the deadliest are. If none of them is about the last statement, one is added that is. If no
-    candidate kills a mutant, the first is chosen. If not all mutants were tried, candidates with content are added.
+    are more than `limit`, the deadliest are. If none of them is about the last statement, one is added that is; an
+    assigned attribute is always checked. If no candidate kills a mutant, the first is chosen. If not all mutants were tried, candidates with content are added.
 
     Without `kills`, the order of preference is:
 
@@ -145,6 +145,9 @@ def assertions(
     strong, weak = candidates(statements, observations, subject, before=before, raised=raised, every=kills is not None)
     chosen = fewest(strong, kills.by_fact, limit) if kills is not None else []
     about = {len(statements) - 1, *statements[-1].refs}
+    stored = None if raised else _assigned(subject.operations[statements[-1].operation])
+    if chosen and not any(_is_within(fact, stored) for fact in chosen):
+        chosen += [fact for fact in strong if _is_within(fact, stored)][:1]
     if chosen and about.isdisjoint(fact.position for fact in chosen):  # a test should check its last statement
         chosen += [fact for fact in strong if fact.position in about][:1]
     if chosen and kills is not None and not kills.complete:
@@ -194,8 +197,8 @@ def candidates(
 ) -> tuple[list[Observation], list[Observation]]:
     """Return the facts that a test may check, the best first, and a second list of weak facts as a fallback.
 
-    All facts are about the result of the last statement, the objects that it used and changed, results that no other
-    statement uses, or the output of the whole test. If there are none, the unchanged state of the objects that it used
+    All facts are about the result of the last statement, the objects that it used and changed, the attribute that
+    it assigned, results that no other statement uses, or the output of the whole test. If there are none, the unchanged state of the objects that it used
     may be checked. Of each result, content comes first, then what merely repeats an argument, then what is empty, then
     lengths.
 
@@ -209,7 +212,7 @@ def candidates(
     """
     last = subject.operations[statements[-1].operation]
     given = _given(statements[-1], subject)
-    assigned = f".{last.name.rpartition('.')[2]}" if last.kind == "setter" else None
+    assigned = None if raised else _assigned(last)
     strong: list[Observation] = []
     unchanged: list[Observation] = []
     weak: list[Observation] = []
@@ -224,10 +227,11 @@ def candidates(
         telling = [fact for fact in facts if not _is_weak(fact, operation, subject)]
         telling.sort(key=lambda fact: _emptiness(fact, given))
         if position == statements[-1].receiver:
-            telling.sort(key=lambda fact: fact.path != assigned)
+            telling.sort(key=lambda fact: not _is_within(fact, assigned))
         if position in statements[-1].refs and (before or raised):
-            unchanged += [fact for fact in telling if fact in before]
-            telling = [fact for fact in telling if fact not in before and before]
+            changed = [fact for fact in telling if (fact not in before and before) or _is_within(fact, assigned)]
+            unchanged += [fact for fact in telling if fact in before and fact not in changed]
+            telling = changed
         strong += telling if every else telling[:share]
         rest = [fact for fact in facts if fact not in telling and fact not in unchanged]
         classes += [fact for fact in rest if fact.kind == "isinstance" and position == len(statements) - 1]
@@ -236,6 +240,16 @@ def candidates(
     if not (strong or classes or raised):  # nothing has changed, but a mutant may change something
         strong, unchanged = unchanged, []
     return strong, [*classes, *unchanged, *weak]
+
+
+def _assigned(operation: Operation) -> str | None:
+    """Return the path of the attribute that the operation assigns, None if it is no setter."""
+    return f".{operation.name.rpartition('.')[2]}" if operation.kind == "setter" else None
+
+
+def _is_within(fact: Observation, path: str | None) -> bool:
+    """Return whether a fact is about this attribute, or about a part of it."""
+    return path is not None and (fact.path == path or fact.path.startswith((f"{path}.", f"{path}[")))
 
 
 def _given(statement: Statement, subject: Subject) -> tuple[Expression, ...]:

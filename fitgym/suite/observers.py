@@ -1,7 +1,9 @@
-"""Observers: `str`, properties and `len` of objects that store nothing a test could check.
+"""Observers: properties, `str` and `len` of objects whose stored attributes do not show what a test should check.
 
 An object is described without running its code. If its class is then the only known fact, its observers are called:
-each at the end of a copy of the test case, in the worker and under its limits like any other statement.
+each at the end of a copy of the test case, in the worker and under its limits like any other statement. A property that
+is named like an argument of the constructor, or that was assigned, is read even if more is known: the value of
+`account.limit = 3` may be stored in a private attribute.
 """
 
 from __future__ import annotations
@@ -47,7 +49,14 @@ def enriched(
     asked: list[tuple[int, int, Operation]] = []
     for index, (seen, positions) in enumerate(zip(observed, wanted, strict=True)):
         if not seen.failure and seen.position < 0:
-            asked += [(index, position, one) for position in positions for one in _observers(position, seen, subject)]
+            statements = table.statements(testcases[index])
+            asked += [
+                (index, position, one)
+                for position in positions
+                for one in dict.fromkeys(
+                    (*_stored(position, statements, subject), *_observers(position, seen, subject))
+                )
+            ]
     longer = [
         (*testcases[index], table.intern(Statement(operation.id, position))) for index, position, operation in asked
     ]
@@ -68,16 +77,16 @@ def enriched(
 
 
 def unknown(statements: Sequence[Statement], seen: Observed, subject: Subject) -> list[int]:
-    """Return positions of objects that need observers: the last result and the objects it came from.
+    """Return positions of objects that may need observers: the last result and the objects it came from.
 
-    The result is empty if there is a strong fact about the last result.
+    If there is a strong fact about the last result, only a new object may need them.
     """
     if not statements or seen.failure or seen.position >= 0:
         return []
     strong, _ = candidates(statements, seen.observations, subject)
     last = len(statements) - 1
     if any(fact.position == last for fact in strong):
-        return []
+        return [last] if subject.operations[statements[last].operation].kind == "constructor" else []
     return [last, *(position for position in dict.fromkeys(statements[last].refs) if position != last)]
 
 
@@ -100,9 +109,28 @@ def _observers(position: int, seen: Observed, subject: Subject) -> list[Operatio
     return [*texts[:1], *[one for one in plain if not one.drive][:MOST]]
 
 
+def _stored(position: int, statements: Sequence[Statement], subject: Subject) -> list[Operation]:
+    """Return the properties of an object that the last statement assigned, or gave to its constructor."""
+    last = statements[-1]
+    acted = subject.operations[last.operation]
+    if acted.kind == "setter" and position == last.receiver:
+        names = [acted.name.rpartition(".")[2]]
+    elif acted.kind == "constructor" and position == len(statements) - 1:
+        names = [one.name for one in acted.parameters[: len(last.args)]] + [name for name, _ in last.kwargs]
+    else:
+        return []
+    owner = subject.classes.get(acted.owner)
+    if owner is None:
+        return []
+    properties = [one for one in subject.operations if one.kind == "property" and one.owner in owner.bases]
+    found = {one.name.rpartition(".")[2]: one for one in properties}
+    return [found[name] for name in names if name in found]
+
+
 def _restated(fact: Observation, position: int, operation: Operation) -> Observation | None:
     """Turn a fact about the result of an observer into a fact about the object, None if it cannot be written."""
-    if _refers(fact):
+    stores_argument = operation.kind == "property" and fact.kind == "is" and fact.expression != Ref(position)
+    if _refers(fact) and not stores_argument:
         return None
     if operation.kind == "property":
         name = operation.name.rpartition(".")[2]

@@ -92,12 +92,23 @@ def test_an_assigned_attribute_is_checked_before_others_even_if_its_value_is_the
     assert assertions(statements, [books, width], SUBJECT, before=[books, width], kills=KillsOfTest({})) == (width,)
 
 
-def test_an_unchanged_state_is_checked_for_what_mutants_would_change() -> None:
+def test_an_assigned_attribute_is_checked_whatever_else_mutants_would_change() -> None:
     statements = [NEW_SHELF, Statement(SET_WIDTH, 0, (text(30.0),))]
     width, books = observed(statements).observations[:2]
+    kills = KillsOfTest({books: {7}})
     assert (width.path, books.path) == (".width", ".books")
-    found = assertions(statements, [width, books], SUBJECT, before=[width, books], kills=KillsOfTest({books: {7}}))
-    assert found == (books,)
+    assert assertions(statements, [width, books], SUBJECT, before=[width, books], kills=kills) == (width,)
+    assert assertions(statements, [width, books], SUBJECT, before=[width], kills=kills) == (width, books)
+    element = width._replace(path=".width[0]")
+    assert assertions(statements, [books, element], SUBJECT, before=[books], kills=kills) == (element,)
+
+
+def test_an_unchanged_state_is_checked_for_what_mutants_would_change() -> None:
+    statements = [NEW_SHELF, NEW_BOOK, ADD_BOOK]
+    facts = [fact for fact in observed(statements).observations if fact.position == 0]
+    width, books = facts[:2]
+    found = assertions(statements, facts, SUBJECT, before=facts, kills=KillsOfTest({books: {7}}))
+    assert (width.path, books.path, found) == (".width", ".books", (books,))
 
 
 def test_a_test_has_at_most_five_assertions() -> None:

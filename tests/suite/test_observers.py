@@ -14,7 +14,7 @@ from fitgym.suite.observers import enriched, unknown
 from fitgym.testcase.expression import Literal, Name, Ref
 from fitgym.testcase.statement import Statement, StatementTable, TestCase
 
-NEW, AREA, TEXT, GROW, OTHER, SHOWN = range(6)
+NEW, AREA, TEXT, GROW, OTHER, SHOWN, SIDE, SET_SIDE = range(8)
 OPERATIONS = (
     operation(NEW, "constructor", "Box", parameter("side")),
     operation(AREA, "property", "Box.area"),
@@ -22,6 +22,8 @@ OPERATIONS = (
     operation(GROW, "method", "Box.grow"),
     operation(OTHER, "property", "Lid.area"),
     operation(SHOWN, "operator", "Box.__repr__", operator="__repr__"),
+    operation(SIDE, "property", "Box.side"),
+    operation(SET_SIDE, "setter", "Box.side", parameter("value")),
 )
 IS_BOX = Observation(0, "", "isinstance", Name("shop", "Box"))
 
@@ -31,7 +33,7 @@ def shop(*operations: int) -> Subject:
     subject = subject_of(OPERATIONS, "shop", Path("shop"), classes=("Box", "Lid"))
     box = Class("shop.Box", "shop", "Box", ("shelf.Box",))  # what the operations above say they belong to
     hidden = [replace(one, owner="") if one.id not in operations else one for one in OPERATIONS]
-    return replace(subject, operations=tuple(hidden), classes={**subject.classes, "shop.Box": box})
+    return replace(subject, operations=tuple(hidden), classes={**subject.classes, "shop.Box": box, "shelf.Box": box})
 
 
 class Worker:
@@ -100,10 +102,30 @@ def test_a_test_that_raised_and_objects_that_show_something_are_not_asked() -> N
         assert told(shop(AREA), {}, seen) == ([], seen)
 
 
+def test_a_property_named_like_an_argument_is_read_although_something_is_known() -> None:
+    colour = Observation(0, ".colour", "equal", Literal("'red'"))
+    stored = Observed((colour, Observation(1, "", "equal", Literal("2"))))
+    asked, seen = told(shop(NEW, AREA, SIDE), {SIDE: stored}, Observed((colour,)))
+    assert asked == [SIDE]
+    assert seen.observations == (colour, Observation(0, ".side", "equal", Literal("2")))
+
+
+def test_a_property_that_was_assigned_is_read_even_if_it_is_the_object_that_was_assigned() -> None:
+    subject, table = shop(AREA, SIDE, SET_SIDE), StatementTable()
+    two_boxes = [Statement(NEW, args=(Literal("2"),)), Statement(NEW, args=(Literal("3"),))]
+    test = table.testcase([*two_boxes, Statement(SET_SIDE, 0, (Ref(1),))])
+    colour = Observation(0, ".colour", "equal", Literal("'red'"))
+    worker = Worker(table, {SIDE: Observed((colour, Observation(3, "", "is", Ref(1))))})
+    (seen,) = enriched([test], [Observed((colour,))], [[2, 0]], subject, table, worker.observe)
+    assert worker.asked == [SIDE]
+    assert seen.observations == (colour, Observation(0, ".side", "is", Ref(1)))
+
+
 def test_what_is_unknown_is_the_last_result_and_what_it_was_got_from() -> None:
     subject = shop(AREA)
     new, area, grow = Statement(NEW, args=(Literal("2"),)), Statement(AREA, 0), Statement(GROW, 0)
     nothing = Observation(1, "", "is", Literal("None"))
     assert unknown([new, grow], Observed((IS_BOX, nothing)), subject) == [1, 0]
+    assert unknown([new], Observed((Observation(0, ".colour", "equal", Literal("1")),)), subject) == [0]
     assert unknown([new, area], Observed((IS_BOX, Observation(1, "", "equal", Literal("4")))), subject) == []
     assert unknown([new, grow], Observed((IS_BOX,), (Name("builtins", "ValueError"),), 1), subject) == []
