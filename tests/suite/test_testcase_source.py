@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from subject_by_hand import INT, SOURCE, build, operation_named
+from subject_by_hand import INT, SOURCE, build, operation_named, positional
 
-from fitgym.subject.subject import Operation, Parameter, Subject
+from fitgym.subject.subject import SET_VARIABLE, Operation, Parameter, Subject
 from fitgym.subject.types.hints import ANY, Hint
 from fitgym.suite.text.expressions import expression_source, literal_source
 from fitgym.suite.text.layout import Bracket, Pair, columns, flat, laid_out
@@ -280,6 +280,54 @@ def test_an_expression_for_its_own_sake_can_be_assigned_to_nothing(
 def test_a_thing_is_compared_with_itself_under_another_name() -> None:
     rendered = render([Statement(0), Statement(1, 0, (Ref(0),))], operator("__lt__", 1))
     assert rendered.lines[1:] == ["same = n", "n < same"]
+
+
+# Values of the standard library
+
+DELTA = Hint("class", "datetime.timedelta")
+TIMED = (
+    Operation(0, "constructor", "shop", "Alarm", "shop.Alarm", (positional("after", DELTA),)),
+    Operation(1, "setter", "shop", "Alarm.pause", "shop.Alarm", (positional("value", DELTA),)),
+    Operation(2, "constructor", "datetime", "timedelta", "datetime.timedelta", (positional("days"),), returns=DELTA),
+    Operation(3, "property", "datetime", "timedelta.days", "datetime.timedelta"),
+    Operation(4, "function", *SET_VARIABLE),
+)
+ALARM, DAY = Statement(0, args=(Ref(0),)), Statement(2, args=(ONE,))
+PAUSE = Statement(1, 0, (Ref(1),))
+
+
+@pytest.mark.parametrize(
+    ("statements", "named", "expected"),
+    [
+        ([DAY, ALARM], (), ["Alarm(timedelta(1))"]),
+        ([DAY, Statement(0, args=(Collection("list", (Ref(0),)),))], (), ["Alarm([timedelta(1)])"]),
+        ([Statement(0), DAY, PAUSE], (), ["alarm = Alarm()", "alarm.pause = timedelta(1)"]),
+        ([DAY], (), ["timedelta(1)"]),
+        ([DAY, ALARM], (0,), ["after = timedelta(1)", "Alarm(after)"]),
+        ([DAY, ALARM, ALARM], (), ["after = timedelta(1)", "Alarm(after)", "Alarm(after)"]),
+        ([Statement(0), DAY, PAUSE], (1,), ["alarm = Alarm()", "pause = timedelta(1)", "alarm.pause = pause"]),
+        ([DAY, Statement(3, 0)], (), ["timedelta_2 = timedelta(1)", "timedelta_2.days"]),
+        ([Statement(2, args=(Literal("1" * 40),)), ALARM], (), [f"after = timedelta({'1' * 40})", "Alarm(after)"]),
+    ],
+)
+def test_a_short_value_is_written_where_it_is_used_once(
+    statements: list[Statement], named: tuple[int, ...], expected: list[str]
+) -> None:
+    assert render(statements, build(operations=TIMED), named=named).lines == expected
+
+
+def test_a_value_is_made_before_the_surroundings_change() -> None:
+    statements = [DAY, Statement(4, args=(Literal("'TZ'"), Literal("'UTC'"))), ALARM]
+    rendered = render(statements, build(operations=TIMED))
+    assert rendered.lines[0] == "after = timedelta(1)"
+    assert rendered.names == {0: "after"}
+
+
+def test_a_value_inside_another_call_has_no_lines_and_no_name() -> None:
+    rendered = render([DAY, ALARM], build(operations=TIMED), named=[1])
+    assert rendered.blocks == ((), ("alarm = Alarm(timedelta(1))",))
+    assert rendered.names == {1: "alarm"}
+    assert "from datetime import timedelta" in rendered.scope.imports()
 
 
 def test_names_that_look_like_numbers_are_not_used() -> None:

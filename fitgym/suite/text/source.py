@@ -20,7 +20,7 @@ from fitgym.suite.text.layout import Bracket, Piece, assigned, columns, flat, in
 from fitgym.suite.text.operators import BINARY, CALLED, FROM_MODULES, IN_PLACE, OF_ATTRIBUTES, REFLECTED, UNARY
 from fitgym.suite.text.scope import Scope, snake_case
 from fitgym.suite.text.subclass import subclass
-from fitgym.testcase.expression import Expression
+from fitgym.testcase.expression import Expression, Ref
 from fitgym.testcase.knowledge import first_use
 from fitgym.testcase.statement import Statement
 from fitgym.testcase.subtyping import simple_kind
@@ -56,6 +56,9 @@ _LOCAL_NAMES = frozenset((*PARAMETERS, "args", "element", "entered"))
 _IDENTIFIER = re.compile(r"[^\W\d]\w*")
 _SINGLETONS = ("None", "True", "False")
 """Values that linters do not accept in comparisons by `==`; such a value is assigned to a variable first."""
+_VALUES = frozenset({"datetime", "decimal", "fractions", "ipaddress", "pathlib", "uuid", "zoneinfo"})
+"""Modules of the standard library whose classes are values: their objects never change."""
+_INLINED = 40  # columns of a call that is written as an argument
 _CONFUSABLE = ("l", "O", "I")
 """Names that linters reject because they look like numbers."""
 
@@ -65,7 +68,8 @@ class Rendered:
     """One test case as Python.
 
     Attributes:
-        blocks: the lines of every statement, not indented; the last line of a block ends the statement.
+        blocks: the lines of every statement, not indented; the last line of a block ends the statement. A statement that
+            is written inside a later one has no lines.
         names: the variable of each result that is assigned, by the position of the statement.
         scope: the meaning of the names; `scope.imports()` are the imports needed.
     """
@@ -114,8 +118,14 @@ def render(
     scope = Scope() if scope is None else scope
     writer = _Writer(statements, subject, scope, named, reserved, finite, given, environment, width)
     needed = {reference for statement in statements for reference in statement.refs}.union(named)
-    blocks = []
+    blocks: list[tuple[str, ...]] = []
+    inlined: set[int] = set()
     for position in range(len(statements)):
+        if writer.is_inlined(position):
+            writer.names[position] = flat(writer.value(position))
+            inlined.add(position)
+            blocks.append(())
+            continue
         if writer.rebinds(position):
             writer.names[position] = writer.names[statements[position].receiver]
         elif position in needed:
@@ -124,7 +134,8 @@ def render(
         if position in discarded and position not in needed:
             lines[-1] = _used(lines[-1])
         blocks.append(tuple(lines))
-    return Rendered(tuple(blocks), dict(writer.names), scope)
+    names = {position: name for position, name in writer.names.items() if position not in inlined}
+    return Rendered(tuple(blocks), names, scope)
 
 
 class _Writer:
@@ -192,6 +203,31 @@ class _Writer:
             and all(statement.receiver not in one.refs for one in later)
         )
 
+    def is_inlined(self, position: int) -> bool:
+        """Return whether the statement is written as an argument of a later one: `Alarm(duration=timedelta(3))`.
+
+        So is a short call that makes a value if it is the argument of one later call and nothing else. The value never
+        changes, so it does not matter that it is made later.
+        """
+        statement = self.statements[position]
+        operation = self.subject.operations[statement.operation]
+        makes_value = operation.module in _VALUES and not operation.needs_receiver and not operation.drive
+        if not makes_value or position in self.named or statement.iterate or operation.sets_environment:
+            return False
+        later = self.statements[position + 1 :]
+        used = [at for at, one in enumerate(later) for reference in one.refs if reference == position]
+        if len(used) != 1 or later[used[0]].receiver == position:
+            return False
+        between = [self.subject.operations[one.operation] for one in later[: used[0] + 1]]
+        return not any(one.sets_environment for one in between) and columns(flat(self.value(position))) <= _INLINED
+
+    def value(self, position: int) -> Piece:
+        """Return the call of a statement that has no receiver."""
+        statement = self.statements[position]
+        args = [self._piece(argument) for argument in statement.args]
+        args += [prefixed(f"{name}=", self._piece(value)) for name, value in statement.kwargs]
+        return self._call(self.subject.operations[statement.operation], statement, tuple(args))
+
     def bind(self, position: int) -> None:
         """Give the result of a statement a variable."""
         self.names[position] = self._free(self._suggestion(position))
@@ -220,15 +256,27 @@ class _Writer:
         operation = self.subject.operations[statement.operation]
         last = operation.name.rpartition(".")[2]
         if operation.kind == "constructor":
+            name = snake_case(last)
             plain = operation.returns.kind == "class" and operation.returns.texts
-            return (plain and first_use(self.statements, position, self.subject.operations)) or snake_case(last)
+            return ((plain or self.scope.taken(name)) and self._use(position)) or name
         if operation.kind == "property":
             return last.strip("_")
         if operation.operator in _RESULTS:
             return _RESULTS[operation.operator]
         if statement.iterate:
             return "values"
-        return self._of_hint(operation.returns)
+        name = self._of_hint(operation.returns)
+        return (self.scope.taken(name) and self._use(position)) or name
+
+    def _use(self, position: int) -> str:
+        """Return the name of the attribute or the parameter that receives the result first, "" if there is none."""
+        operations = self.subject.operations
+        for statement in self.statements[position + 1 :]:
+            if Ref(position) in statement.args and operations[statement.operation].kind == "setter":
+                return operations[statement.operation].name.rpartition(".")[2]
+            if position in statement.refs:
+                break
+        return first_use(self.statements, position, operations)
 
     def _of_hint(self, hint: Hint) -> str:
         kind = simple_kind(hint)
