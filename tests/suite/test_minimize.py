@@ -159,6 +159,30 @@ def test_what_is_known_of_a_result_takes_its_place_so_that_its_statement_goes() 
     assert table.statements(after) == [Statement(2, -1, (argument("a"),))]
 
 
+@pytest.mark.parametrize(
+    ("hint", "kept"),
+    [
+        (Hint("class", "collections.Counter"), 2),
+        (Hint("dict"), 1),
+        (ANY, 1),
+    ],
+)
+def test_what_equals_an_object_does_not_take_its_place_if_it_has_another_type_than_declared(
+    hint: Hint, kept: int
+) -> None:
+    table = StatementTable()
+    operations = (
+        Operation(0, "constructor", "collections", "Counter", "collections.Counter", (), hint, under_test=False),
+        Operation(1, "function", "shop", "most", "", (Parameter("words", "positional_only", hint, declared=True),)),
+    )
+    world = Arguments(table, [lambda s: s.operation == 1])
+    test = table.testcase([Statement(0), Statement(1, args=(Ref(0),))])
+    (after,) = minimize(
+        [test], world.covered, table, seen=lambda tests: [Seen({0: built({})}) for _ in tests], operations=operations
+    )
+    assert len(after) == kept
+
+
 def test_without_takes_dependents_along() -> None:
     assert without([call(0), call(1, 0), call(2), call(3, receiver=1)], 0) == [2]
 

@@ -8,10 +8,10 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from fitgym.subject.types.hints import PATH_TEXT
+from fitgym.subject.types.hints import ANY, PATH_TEXT
 from fitgym.suite.reduction.dependencies import needed, without, without_orphans
 from fitgym.suite.reduction.makers import Means
-from fitgym.suite.reduction.simplification import Change, arguments, bare, changed, plainer
+from fitgym.suite.reduction.simplification import Change, arguments, bare, changed, conforms, parameter_at, plainer
 from fitgym.testcase.expression import Expression, Ref
 from fitgym.testcase.statement import Statement, TestCase
 
@@ -145,13 +145,19 @@ class Reduction:
                 return
 
     def _with_literals(self, values: Mapping[int, Expression]) -> list[tuple[int, Change]]:
-        """Return changes that replace references to earlier results by their literal values."""
-        return [
-            (position, Change(place, value, 0))
-            for position, statement in enumerate(self._table.statements(self.best))
-            for place, old in arguments(statement)
-            if isinstance(old, Ref) and (value := values.get(old.position)) is not None
-        ]
+        """Return changes that replace references to earlier results by their literal values.
+
+        Not every object that equals a dict is one: a declared `Counter` stays.
+        """
+        found: list[tuple[int, Change]] = []
+        for position, statement in enumerate(self._table.statements(self.best)):
+            for place, old in arguments(statement):
+                value = values.get(old.position) if isinstance(old, Ref) else None
+                parameter = parameter_at(self.means.of(statement), place)
+                hint = parameter.hint if parameter is not None and parameter.declared else ANY
+                if value is not None and conforms(value, hint):
+                    found.append((position, Change(place, value, 0)))
+        return found
 
     def _changes(self) -> list[tuple[int, Change]]:
         """Return the `FEW` greatest simplifications of each argument that have not failed before.
