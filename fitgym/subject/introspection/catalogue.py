@@ -7,6 +7,7 @@ import inspect
 import types
 from collections import deque
 
+from fitgym.subject.introspection.recipes import INSTANCES
 from fitgym.subject.introspection.special import is_special
 from fitgym.subject.subject import Class, Drive, Operation, OperationKind, Parameter
 from fitgym.subject.types.hints import Hint, home, is_protocol, name_of
@@ -96,7 +97,7 @@ class Catalogue:
                 demands=demanded(cls) if is_protocol(cls) else (),
                 double=self.doubles.get(key),
                 abstract=inspect.isabstract(cls) or is_protocol(cls),
-                instances=tuple(instances.get(key, ())),
+                instances=(*INSTANCES.get(key, ()), *instances.get(key, ())),
                 by_address=inspect.getattr_static(cls, "__hash__") is vars(object)["__hash__"],
             )
         return entries

@@ -1,7 +1,8 @@
 """Recipes: constructor arguments for classes whose signature is not informative enough.
 
 The values are chosen to be valid: a date is built to be used, and half of all randomly drawn days do not exist. Invalid
-dates reach the subject through its own parameters.
+dates reach the subject through its own parameters. They have content, too: a container that a test leaves empty, or a
+pattern that fits everything, shows little of what the subject does with it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from fitgym.subject.types.hints import ANY, PATH, PATH_TEXT, Hint, union
 
 __all__ = [
     "CONCRETE",
+    "INSTANCES",
     "RECIPES",
     "Recipe",
     "clock_setter",
@@ -123,7 +125,7 @@ RECIPES: Mapping[str, tuple[Recipe, ...]] = MappingProxyType(
                 "datetime",
                 "timedelta",
                 (
-                    ("days", _one_of(0, 1, -1, 7, 30, 365), False),
+                    ("days", _one_of(0, 1, -1, 7, 30, 365), True),
                     ("seconds", _one_of(0, 1, 59, 60, 3600, 86399), False),
                 ),
             ),
@@ -146,7 +148,7 @@ RECIPES: Mapping[str, tuple[Recipe, ...]] = MappingProxyType(
             ),
         ),
         "re.Pattern": (
-            Recipe("function", "re", "compile", (("pattern", _one_of("a", r"\d+", r"(\w+)\s*", "", r"[a-z]+"), True),)),
+            Recipe("function", "re", "compile", (("pattern", _one_of("a", r"\d+", r"(\w+)\s*", r"[a-z]+"), True),)),
         ),
         "re.Match": (
             Recipe(
@@ -168,11 +170,11 @@ RECIPES: Mapping[str, tuple[Recipe, ...]] = MappingProxyType(
         ),
         "io.StringIO": (Recipe("constructor", "io", "StringIO", (("initial_value", _STR, False),)),),
         "io.BytesIO": (Recipe("constructor", "io", "BytesIO", (("initial_bytes", _BYTES, False),)),),
-        "collections.OrderedDict": (Recipe("constructor", "collections", "OrderedDict", (("items", _PAIRS, False),)),),
-        "collections.Counter": (Recipe("constructor", "collections", "Counter", (("items", _ITEMS, False),)),),
+        "collections.OrderedDict": (Recipe("constructor", "collections", "OrderedDict", (("items", _PAIRS, True),)),),
+        "collections.Counter": (Recipe("constructor", "collections", "Counter", (("items", _ITEMS, True),)),),
         "collections.deque": (
             Recipe(
-                "constructor", "collections", "deque", (("items", _ITEMS, False), ("maxlen", _one_of(0, 1, 3), False))
+                "constructor", "collections", "deque", (("items", _ITEMS, True), ("maxlen", _one_of(0, 1, 3), False))
             ),
         ),
         "collections.defaultdict": (
@@ -183,8 +185,8 @@ RECIPES: Mapping[str, tuple[Recipe, ...]] = MappingProxyType(
                 (("default", Hint("callable", args=(ANY,)), False), ("items", _PAIRS, False)),
             ),
         ),
-        "collections.ChainMap": (Recipe("constructor", "collections", "ChainMap", (("map", _PAIRS, False),)),),
-        "collections.UserDict": (Recipe("constructor", "collections", "UserDict", (("map", _PAIRS, False),)),),
+        "collections.ChainMap": (Recipe("constructor", "collections", "ChainMap", (("map", _PAIRS, True),)),),
+        "collections.UserDict": (Recipe("constructor", "collections", "UserDict", (("map", _PAIRS, True),)),),
         "types.SimpleNamespace": (Recipe("constructor", "types", "SimpleNamespace"),),
         "types.MappingProxyType": (Recipe("constructor", "types", "MappingProxyType", (("mapping", _PAIRS, True),)),),
         "types.ModuleType": (Recipe("constructor", "types", "ModuleType", (("name", _one_of("m"), True),)),),
@@ -259,3 +261,6 @@ CONCRETE: Mapping[str, str] = MappingProxyType(
     }
 )
 """Classes that are not built themselves, and the class that is built instead."""
+
+INSTANCES: Mapping[str, tuple[str, ...]] = MappingProxyType({"datetime.timezone": ("datetime:timezone.utc",)})
+"""Objects that need not be built, by class name, as in `Class.instances`."""
