@@ -65,6 +65,7 @@ CAPTURED: tuple[CapturedKind, ...] = get_args(CapturedKind)
 MAX_KEY = 24  # characters of a key in a path
 MAX_DEPTH = 3  # nesting of containers
 MAX_FACTS = 12  # facts per value
+_NONE_KNOWN: Mapping[int, int] = types.MappingProxyType({})
 MAX_WHOLE = 500  # characters of the source text of a result that is a text
 MAX_END = 40  # characters of the beginning and of the end of a long text
 
@@ -144,17 +145,20 @@ def observe(
     """
     found: list[Observation] = []
     owners: dict[int, int] = {}
+    for position, value in enumerate(results):
+        if value is not NOT_RUN and _has_identity(value):
+            owners.setdefault(id(value), position)
     likeness = Likeness(lambda value: _content(value, home))
     for position, value in enumerate(results):
         if value is NOT_RUN:
             continue
-        first = owners.setdefault(id(value), position)
-        if first != position and _has_identity(value):
+        first = owners.get(id(value), position)
+        if first != position:
             found.append(Observation(position, "", "is", Ref(first)))
             continue
         if (like := likeness.of(value)) is not None:
             found.append(Observation(position, "", "equal", like))
-        found.extend(describe(value, position, home=home))
+        found.extend(describe(value, position, home=home, known=owners))
         likeness.add(value, position)
     if captured is not None:
         said = [(kind, e) for kind, e in facts(captured, home) if raised is None or kind != "warned"]
@@ -180,20 +184,31 @@ def agreement(observed: Sequence[Observed]) -> Observed | None:
     return Observed(tuple(shared), first.raises, first.position, first.failure, message)
 
 
-def describe(value: object, position: int, *, home: str = "") -> list[Observation]:
-    """Return the facts about `value` that a test can assert, most specific first; at most 12, possibly none.
+def describe(
+    value: object, position: int, *, home: str = "", known: Mapping[int, int] = _NONE_KNOWN
+) -> list[Observation]:
+    """Return the facts about `value` that a test can assert; at most 12, possibly none.
+
+    The most specific are first, and those about an attribute come before those about what its objects store.
 
     Args:
         value: the value that the statement returned.
         position: index of the statement.
         home: name of the module under test, see `name_of`.
+        known: positions of statements by the `id` of the objects that they returned. An attribute that is one of these
+            objects is told by it.
     """
-    return list(itertools.islice(_facts(value, position, "", home, MAX_DEPTH), MAX_FACTS))
+    found = list(itertools.islice(_Reader(position, home, known).facts(value), MAX_FACTS))
+    if len(found) < MAX_FACTS:
+        shallow = frozenset(found)
+        deeper = _Reader(position, home, known, levels=2).facts(value)
+        found += itertools.islice((fact for fact in deeper if fact not in shallow), MAX_FACTS - len(found))
+    return found
 
 
 def _content(value: object, home: str) -> list[tuple[object, ...]]:
     """Return the known content of an object in a comparable form; nothing if there may be unknown content."""
-    facts = list(itertools.islice(_facts(value, 0, "", home, MAX_DEPTH), MAX_FACTS + 1))
+    facts = list(itertools.islice(_Reader(0, home).facts(value), MAX_FACTS + 1))
     partial = any(fact.kind in ("isinstance", "length", "list") for fact in facts)
     return [] if partial or len(facts) > MAX_FACTS else [(fact.path, fact.kind, fact.expression) for fact in facts]
 
@@ -223,74 +238,142 @@ def _message(error: BaseException, home: str) -> str:
     return "" if is_fleeting_text(without_addresses(text)) else text[:MAX_TEXT]
 
 
-def _facts(value: Any, position: int, path: str, home: str, depth: int) -> Iterator[Observation]:
-    """Yield all facts about one value, lazily. Follows at most one level of stored objects."""
-    cls = type(value)
-    if value is None or value is True or value is False:
-        yield Observation(position, path, "is", Literal(f"{value!r}"))
-    elif among(cls, ATOMS):
-        yield from _atom_facts(value, position, path)
-    elif (member := enum_member(value, home)) is not None:
-        yield Observation(position, path, "is", member)
-    elif among(cls, CONTAINERS):
-        yield from _container_facts(value, position, path, home, depth)
-    elif among(cls, _LISTED):
-        expected = expression_of(list(itertools.islice(value, MAX_ITEMS + 1)), home, MAX_DEPTH - 1)
-        if expected is not None and not has_float(expected):
-            yield Observation(position, path, "list", expected)
+class _Reader:
+    """Reads what a test can assert about one value.
+
+    Args:
+        position: index of the statement that returned the value.
+        home: name of the module under test.
+        known: see `describe`.
+        levels: how many stored objects are followed, each inside the one before.
+    """
+
+    def __init__(self, position: int, home: str, known: Mapping[int, int] = _NONE_KNOWN, levels: int = 1) -> None:
+        self._position = position
+        self._home = home
+        self._known = known
+        self._levels = levels
+
+    def facts(self, value: object) -> Iterator[Observation]:
+        """Yield all facts about the value, lazily."""
+        return self._facts(value, "", MAX_DEPTH, self._levels)
+
+    def _fact(self, path: str, kind: ObservationKind, expected: Expression) -> Observation:
+        return Observation(self._position, path, kind, expected)
+
+    def _facts(self, value: Any, path: str, depth: int, levels: int) -> Iterator[Observation]:
+        """Yield all facts about a part of the value.
+
+        Args:
+            value: the part.
+            path: to the part.
+            depth: levels of containers that may be followed.
+            levels: levels of stored objects that may be followed.
+        """
+        cls = type(value)
+        if value is None or value is True or value is False:
+            yield self._fact(path, "is", Literal(f"{value!r}"))
+        elif among(cls, ATOMS):
+            yield from self._of_atom(value, path)
+        elif (member := enum_member(value, self._home)) is not None:
+            yield self._fact(path, "is", member)
+        elif among(cls, CONTAINERS):
+            yield from self._of_container(value, path, depth, levels)
+        elif among(cls, _LISTED):
+            expected = expression_of(list(itertools.islice(value, MAX_ITEMS + 1)), self._home, MAX_DEPTH - 1)
+            if expected is not None and not has_float(expected):
+                yield self._fact(path, "list", expected)
+            else:
+                yield self._length(path, len(value))
+        elif is_class(value) or among(cls, _FUNCTIONS):
+            name = name_of(value, self._home)
+            if name is not None:
+                yield self._fact(path, "is", name)
+        elif (text := _standard_text(value)) is not None:
+            yield self._fact(path, "text", Literal(f"{text!r}"))
+        elif path and (same := self._known.get(id(value))) is not None:
+            if same != self._position:
+                yield self._fact(path, "is", Ref(same))
         else:
-            yield Observation(position, path, "length", Literal(str(len(value))))
-    elif is_class(value) or among(cls, _FUNCTIONS):
-        name = name_of(value, home)
-        if name is not None:
-            yield Observation(position, path, "is", name)
-    elif (text := _standard_text(value)) is not None:
-        yield Observation(position, path, "text", Literal(f"{text!r}"))
-    else:
-        yield from _object_facts(value, position, path, home, depth)
+            yield from self._of_object(value, path, depth, levels)
 
+    def _length(self, path: str, length: int) -> Observation:
+        return self._fact(path, "length", Literal(str(length)))
 
-def _atom_facts(value: Any, position: int, path: str) -> Iterator[Observation]:
-    """Yield facts about a number or a text."""
-    cls = type(value)
-    if cls is float and math.isnan(value):
-        yield Observation(position, path, "nan", Literal('float("nan")'))
-        return
-    literal = atom(value)
-    if literal is not None:
-        yield Observation(position, path, "approx" if has_float(literal) else "equal", literal)
-    elif among(cls, (str, bytes, bytearray)) and len(value) > MAX_TEXT // 2:
-        is_lasting = cls is str and not is_fleeting_text(value) and "0x" not in value
-        if is_lasting and not path and len(value) <= MAX_WHOLE and len(text := f"{value!r}") <= MAX_WHOLE:
-            yield Observation(position, path, "equal", Literal(text))
+    def _of_atom(self, value: Any, path: str) -> Iterator[Observation]:
+        """Yield facts about a number or a text."""
+        cls = type(value)
+        if cls is float and math.isnan(value):
+            yield self._fact(path, "nan", Literal('float("nan")'))
             return
-        if is_lasting:
-            for step, end in ((f"[:{MAX_END}]", value[:MAX_END]), (f"[-{MAX_END}:]", value[-MAX_END:])):
-                if (literal := atom(end)) is not None:
-                    yield Observation(position, path + step, "equal", literal)
-        yield Observation(position, path, "length", Literal(str(len(value))))
+        literal = atom(value)
+        if literal is not None:
+            yield self._fact(path, "approx" if has_float(literal) else "equal", literal)
+        elif among(cls, (str, bytes, bytearray)) and len(value) > MAX_TEXT // 2:
+            is_lasting = cls is str and not is_fleeting_text(value) and "0x" not in value
+            if is_lasting and not path and len(value) <= MAX_WHOLE and len(text := f"{value!r}") <= MAX_WHOLE:
+                yield self._fact(path, "equal", Literal(text))
+                return
+            if is_lasting:
+                for step, end in ((f"[:{MAX_END}]", value[:MAX_END]), (f"[-{MAX_END}:]", value[-MAX_END:])):
+                    if (literal := atom(end)) is not None:
+                        yield self._fact(path + step, "equal", literal)
+            yield self._length(path, len(value))
 
-
-def _container_facts(value: Any, position: int, path: str, home: str, depth: int) -> Iterator[Observation]:
-    """Yield facts about an exact standard container: equal, approximately equal, or the keys or length and elements."""
-    expected = expression_of(value, home, MAX_DEPTH)
-    if expected is not None and not has_float(expected):
-        yield Observation(position, path, "equal", expected)
-    elif expected is not None and is_flat_numbers(expected):
-        yield Observation(position, path, "approx", expected)
-    else:
-        keys = expression_of(list(value), home, 2) if among(type(value), DICTS) else None
-        if among(type(value), DICTS) and len(value) > MAX_ITEMS and depth > 0:
-            for step, item in _content_first(_elements(value))[: MAX_FACTS - 1]:
-                yield from itertools.islice(_facts(item, position, path + step, home, 0), 1)
-            depth = 0
-        if keys is not None and not has_float(keys):
-            yield Observation(position, path, "list", keys)
+    def _of_container(self, value: Any, path: str, depth: int, levels: int) -> Iterator[Observation]:
+        """Yield facts about an exact standard container: equal, approximately equal, or the keys or length and elements."""
+        expected = expression_of(value, self._home, MAX_DEPTH)
+        is_dict = among(type(value), DICTS)
+        if expected is not None and not has_float(expected):
+            yield self._fact(path, "equal", expected)
+        elif expected is not None and is_flat_numbers(expected):
+            yield self._fact(path, "approx", expected)
         else:
-            yield Observation(position, path, "length", Literal(str(len(value))))
-        if depth > 0:
-            for step, item in _elements(value) if len(value) <= MAX_ITEMS else _ends(value):
-                yield from _facts(item, position, path + step, home, depth - 1)
+            keys = expression_of(list(value), self._home, 2) if is_dict else None
+            if is_dict and len(value) > MAX_ITEMS and depth > 0:
+                for step, item in _content_first(_elements(value))[: MAX_FACTS - 1]:
+                    yield from itertools.islice(self._facts(item, path + step, 0, 0), 1)
+                depth = 0
+            if keys is not None and not has_float(keys):
+                yield self._fact(path, "list", keys)
+            else:
+                yield self._length(path, len(value))
+            if depth > 0:
+                for step, item in _elements(value) if len(value) <= MAX_ITEMS else _ends(value):
+                    yield from self._facts(item, path + step, depth - 1, levels)
+
+    def _of_object(self, value: Any, path: str, depth: int, levels: int) -> Iterator[Observation]:
+        """Yield facts about the public attributes that an object stores. Its class only if there are none."""
+        silent = True
+        kept = constant(value, self._home)
+        if kept is not None:
+            silent = False
+            yield self._fact(path, "is", kept)
+        reported = _REPORTS.get(_known_name(type(value), _REPORTS) or _NOTHING)
+        if reported is not None:
+            for name in reported:
+                yield from self._facts(getattr(value, name), f"{path}.{name}", 1, 0)
+            return
+        if levels > 0:
+            stores = list(stored_attributes(value))
+            for name, stored in stores if len(stores) <= MAX_FACTS else _content_first(stores):
+                for fact in self._facts(stored, f"{path}.{name}", 1, levels - 1):
+                    silent = False
+                    yield fact
+        cls = type(value)
+        for base in (list, tuple, dict, set):
+            if among(base, mro(cls)) and static(cls, "__len__") is base.__len__ and static(cls, "_fields") is None:
+                silent = False
+                if all(static(cls, name) is static(base, name) for name in ("__eq__", "__getitem__", "__iter__")):
+                    yield from self._of_container(_plain(value, base), path, min(depth, 1), levels)
+                else:
+                    yield self._length(path, base.__len__(value))
+        if silent and not path:
+            for ancestor in mro(cls):
+                known = name_of(ancestor, self._home) if ancestor is not object else None
+                if known is not None:
+                    yield self._fact(path, "isinstance", known)
+                    return
 
 
 def _elements(container: Any) -> Iterator[tuple[str, object]]:
@@ -320,40 +403,6 @@ def _content_first(members: Iterable[tuple[str, object]]) -> list[tuple[str, obj
 
 def _is_empty(value: object) -> bool:
     return value is None or value is False or (among(type(value), (*ATOMS, *CONTAINERS)) and not value)
-
-
-def _object_facts(value: Any, position: int, path: str, home: str, depth: int) -> Iterator[Observation]:
-    """Yield facts about the public attributes that an object stores. Its class only if there are none."""
-    silent = True
-    kept = constant(value, home)
-    if kept is not None:
-        silent = False
-        yield Observation(position, path, "is", kept)
-    reported = _REPORTS.get(_known_name(type(value), _REPORTS) or _NOTHING)
-    if reported is not None:
-        for name in reported:
-            yield from _facts(getattr(value, name), position, f"{path}.{name}", home, 1)
-        return
-    if depth > 1:
-        stores = list(stored_attributes(value))
-        for name, stored in stores if len(stores) <= MAX_FACTS else _content_first(stores):
-            for fact in _facts(stored, position, f"{path}.{name}", home, min(depth, 2) - 1):
-                silent = False
-                yield fact
-    cls = type(value)
-    for base in (list, tuple, dict, set):
-        if among(base, mro(cls)) and static(cls, "__len__") is base.__len__ and static(cls, "_fields") is None:
-            silent = False
-            if all(static(cls, name) is static(base, name) for name in ("__eq__", "__getitem__", "__iter__")):
-                yield from _container_facts(_plain(value, base), position, path, home, min(depth, 1))
-            else:
-                yield Observation(position, path, "length", Literal(str(base.__len__(value))))
-    if silent and not path:
-        for ancestor in mro(cls):
-            known = name_of(ancestor, home) if ancestor is not object else None
-            if known is not None:
-                yield Observation(position, path, "isinstance", known)
-                return
 
 
 def _standard_text(value: object) -> str | None:

@@ -327,7 +327,36 @@ def test_of_a_large_dict_the_items_with_content_come_first_and_its_length_last()
 def test_objects_in_objects_are_read_one_level_deep() -> None:
     inner = types.SimpleNamespace(number=1)
     middle = types.SimpleNamespace(inner=inner, word="w")
-    assert facts(types.SimpleNamespace(middle=middle, top=0)) == [(".top", "equal", "0")]
+    assert facts(types.SimpleNamespace(middle=middle, top=0)) == [
+        (".top", "equal", "0"),
+        (".middle.word", "equal", "'w'"),
+    ]
+
+
+def test_what_an_object_keeps_in_a_list_is_read_after_its_other_attributes() -> None:
+    items = [types.SimpleNamespace(number=1), types.SimpleNamespace(number=2)]
+    assert facts(types.SimpleNamespace(items=items, last="z")) == [
+        (".items", "length", "2"),
+        (".last", "equal", "'z'"),
+        (".items[0].number", "equal", "1"),
+        (".items[1].number", "equal", "2"),
+    ]
+    many = [types.SimpleNamespace(**{f"a{i}": i for i in range(40)})] * 2
+    assert len(facts(types.SimpleNamespace(items=many))) == MAX_FACTS
+
+
+def test_an_object_in_an_object_is_told_by_the_statement_that_returned_it() -> None:
+    wheel, word = types.SimpleNamespace(size=3), "word"
+    car = types.SimpleNamespace(wheel=wheel, wheels=[wheel, types.SimpleNamespace(size=4)], name=word)
+    car.itself = car
+    found = [fact for fact in observe([car, word, wheel]).observations if fact.position == 0]
+    assert [(fact.path, fact.kind, fact.expression) for fact in found] == [
+        (".wheel", "is", Ref(2)),
+        (".wheels", "length", Literal("2")),
+        (".wheels[0]", "is", Ref(2)),
+        (".name", "equal", Literal("'word'")),
+        (".wheels[1].size", "equal", Literal("4")),
+    ]
 
 
 def test_an_object_that_a_module_keeps_is_told_by_its_name(subject: types.ModuleType) -> None:
