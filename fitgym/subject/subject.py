@@ -276,6 +276,7 @@ class Operation:
             whose name begins with an underscore. "inherited": a public method of a base class elsewhere that calls a
             method which a class under test overrides. "" for neither.
         exampled: it is included only because examples of the package use it (`Subject.examples`).
+        observes: it is included only to show the state of an object in a finished test. The search never calls it.
     """
 
     id: int
@@ -292,6 +293,7 @@ class Operation:
     operator: str = ""
     entry_kind: EntryKind = ""
     exampled: bool = False
+    observes: bool = False
 
     @property
     def is_entry_point(self) -> bool:

@@ -41,8 +41,7 @@ def enriched(
         observed: the observation of each.
         wanted: for each test case the positions of the results to observe, see `unknown`.
         subject: the code under test, which defines the observers. `__str__` is called if the class defines it, else
-            `__repr__`, which `str` then uses. If there is neither, or its text differs between runs, properties and
-            `__len__` are called.
+            `__repr__`, which `str` then uses. Properties and `__len__` come after it: a text seldom says everything.
         table: of the test cases.
         observe: runs test cases that are longer by one statement.
     """
@@ -61,9 +60,8 @@ def enriched(
         (*testcases[index], table.intern(Statement(operation.id, position))) for index, position, operation in asked
     ]
     result = list(observed)
-    described_by_text: set[tuple[int, int]] = set()
     for (index, position, operation), seen in zip(asked, observe(longer) if longer else (), strict=True):
-        if seen.position >= 0 or seen.failure or (index, position) in described_by_text:
+        if seen.position >= 0 or seen.failure:
             continue
         facts = [
             restated
@@ -71,8 +69,6 @@ def enriched(
             if fact.position == len(testcases[index]) and (restated := _restated(fact, position, operation)) is not None
         ]
         result[index] = replace(result[index], observations=(*result[index].observations, *facts))
-        if facts and operation.operator in _TEXTS:
-            described_by_text.add((index, position))
     return result
 
 

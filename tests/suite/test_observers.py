@@ -72,10 +72,14 @@ def test_a_property_becomes_a_fact_about_its_object() -> None:
     assert seen.observations == (IS_BOX, Observation(0, ".area", "equal", Literal("4")))
 
 
-def test_str_says_it_all() -> None:
+def test_str_comes_before_what_it_may_leave_out() -> None:
     asked, seen = told(shop(AREA, TEXT, SHOWN), {TEXT: TEXT_IS_BOX, AREA: AREA_IS_4})
     assert asked == [TEXT, AREA]
-    assert seen.observations == (IS_BOX, Observation(0, "", "text", Literal("'a box'")))
+    assert seen.observations == (
+        IS_BOX,
+        Observation(0, "", "text", Literal("'a box'")),
+        Observation(0, ".area", "equal", Literal("4")),
+    )
 
 
 def test_str_shows_repr_where_a_class_has_no_str_of_its_own() -> None:

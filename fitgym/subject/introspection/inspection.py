@@ -39,6 +39,7 @@ from fitgym.subject.introspection.drive import driven
 from fitgym.subject.introspection.helpers import Helpers
 from fitgym.subject.introspection.inner import returned_function
 from fitgym.subject.introspection.names import Nodes, plain
+from fitgym.subject.introspection.observing import add_observers
 from fitgym.subject.introspection.parameters import Parameters, with_hooks
 from fitgym.subject.introspection.special import NOT_CALLED, OPERATORS, is_mangled, is_private, is_special
 from fitgym.subject.introspection.standard_input import reads_input
@@ -202,6 +203,7 @@ class _Inspector:
         if ("input" in source or "stdin" in source) and reads_input(self.tree):
             helpers.add_input()
         helpers.add_mentioned(mentions(examples(self.name, self.reference.path, source)))
+        add_observers(self.catalogue, self.name)
 
     def _has_tested(self) -> bool:
         return any(

@@ -37,7 +37,7 @@ _MODULES = frozenset(["operator", "math", "string"])
 class Glossary:
     """The operations of a subject, by the names that other code uses for them.
 
-    Private operations are left out: a search tries them late (`Operation.entry_kind`).
+    Private operations are left out: a search tries them late (`Operation.entry_kind`). So are those that only observe.
 
     Args:
         subject: whose operations.
@@ -51,7 +51,7 @@ class Glossary:
         self._loose: dict[str, Operation] = {}
         self._members: dict[str, list[Operation]] = {}
         for operation in subject.operations:
-            if operation.entry_kind == "private":
+            if operation.entry_kind == "private" or operation.observes:
                 continue
             if operation.needs_receiver:
                 name = operation.operator or operation.name.rpartition(".")[2]

@@ -1,0 +1,106 @@
+"""Observing: properties and texts of objects from other modules of the package, for assertions."""
+
+from __future__ import annotations
+
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from fitgym import generate
+from fitgym.execution.executor import Executor
+from fitgym.subject.source import locate
+from fitgym.subject.subject import Subject
+from fitgym.testcase.factory import TestFactory
+from fitgym.testcase.statement import StatementTable
+
+BANK = {
+    "__init__": "",
+    "accounts": """
+        from functools import cached_property
+
+        class Base:
+            @property
+            def owner(self): return self._owner
+
+        class Account(Base):
+            def __init__(self, owner: str) -> None:
+                self._owner, self._entries = owner, []
+
+            def book(self, amount: int) -> None:
+                self._entries.append(amount)
+
+            @property
+            def balance(self) -> int: return sum(self._entries)
+
+            @cached_property
+            def size(self): return len(self._entries)
+
+            @property
+            def _secret(self): return 1
+
+            def __len__(self): return len(self._entries)
+            def __repr__(self): return f"Account of {self._owner}"
+
+        class Unrelated:
+            @property
+            def balance(self): return 0
+    """,
+    "transfer": """
+        from bank.accounts import Account
+
+        class Plan:
+            @property
+            def steps(self): return []
+
+        def opened(owner: str, amount: int) -> Account:
+            account = Account(owner)
+            if amount > 100:
+                account.book(amount)
+            return account
+    """,
+}
+
+
+@pytest.fixture
+def bank(tmp_path: Path) -> Path:
+    (tmp_path / "bank").mkdir()
+    for name, source in BANK.items():
+        (tmp_path / "bank" / f"{name}.py").write_text(textwrap.dedent(source))
+    return tmp_path
+
+
+def observing(subject: Subject) -> list[str]:
+    return [one.name for one in subject.operations if one.observes]
+
+
+def test_what_shows_the_state_of_a_returned_object_is_known(bank: Path) -> None:
+    with Executor(locate("bank.transfer", str(bank))) as executor:
+        subject = executor.subject
+    assert observing(subject) == [
+        "Account.__repr__",
+        "Account.__len__",
+        "Account.owner",
+        "Account.balance",
+        "Account.size",
+    ]
+    assert all(
+        not one.is_entry_point and one.owner == "bank.accounts.Account" for one in subject.operations if one.observes
+    )
+
+
+def test_a_search_never_calls_what_only_observes(bank: Path) -> None:
+    with Executor(locate("bank.transfer", str(bank))) as executor:
+        table = StatementTable()
+        factory = TestFactory(executor.subject, table)
+        rng = np.random.default_rng(1)
+        called = {one.operation for _ in range(500) for one in table.statements(factory.random_test(rng))}
+        assert called
+        assert not any(executor.subject.operations[number].observes for number in called)
+
+
+def test_a_test_checks_the_content_of_a_returned_object(bank: Path) -> None:
+    text = generate("bank.transfer", path=str(bank), budget="600x", goal="coverage", output=bank / "tests").source
+    assert any(shown in text for shown in ("account.size == ", "account.balance == ", "len(account) == "))
+    assert "isinstance" not in text
