@@ -14,8 +14,9 @@ from dataclasses import replace
 from fitgym.subject.introspection.callables import unwrapped
 from fitgym.subject.introspection.catalogue import Catalogue
 from fitgym.subject.introspection.factories import Factories, is_factory_name
+from fitgym.subject.introspection.hooks import with_hooks
 from fitgym.subject.introspection.names import find_class
-from fitgym.subject.introspection.parameters import Parameters, with_hooks
+from fitgym.subject.introspection.parameters import Parameters
 from fitgym.subject.introspection.recipes import (
     CONCRETE,
     RECIPES,

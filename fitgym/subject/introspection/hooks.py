@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import inspect
 import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Generic
@@ -17,10 +17,11 @@ from typing import Any, Generic
 from fitgym.subject.introspection.callables import signature_of
 from fitgym.subject.introspection.names import Nodes
 from fitgym.subject.introspection.special import is_special
+from fitgym.subject.subject import Parameter
 from fitgym.subject.types.evidence import Evidence
 from fitgym.subject.types.hints import ANY, NONE, Hint, is_protocol
 
-__all__ = ["Hook", "hooks"]
+__all__ = ["Hook", "hooks", "with_hooks"]
 
 _TRUTH, _INT, _STR, _FLOAT, _BYTES = (
     Hint("class", f"builtins.{name}") for name in ("bool", "int", "str", "float", "bytes")
@@ -107,6 +108,12 @@ def hooks(cls: type, nodes: Nodes, used: Mapping[str, Evidence], known: frozense
     possible = [hook for name, hook in found.items() if not name.startswith("__") or is_special(name)]
     needed = sum(hook.required for hook in possible)
     return possible[:_MOST] if needed == len(_abstract(cls)) <= _MOST else []
+
+
+def with_hooks(parameters: tuple[Parameter, ...], hooks: Iterable[Parameter]) -> tuple[Parameter, ...]:
+    """Return the parameters of a constructor and the members of a subclass, without those that have a parameter's name."""
+    taken = {parameter.name for parameter in parameters}
+    return (*parameters, *(hook for hook in hooks if hook.name not in taken))
 
 
 def _abstract(cls: type) -> frozenset[str]:

@@ -57,7 +57,7 @@ from fitgym.subject.types.protocols import annotated
 from fitgym.subject.types.unused import unused
 from fitgym.subject.types.usage import Usage
 
-__all__ = ["Parameters", "with_hooks"]
+__all__ = ["Parameters"]
 
 _MOST_RECEIVERS = 200  # functions of other modules whose parameters are looked up
 
@@ -413,12 +413,6 @@ class _Sources:
             for key, hint in taken.items()
             if key.isidentifier() and key not in others
         ] + spelt
-
-
-def with_hooks(parameters: tuple[Parameter, ...], hooks: Iterable[Parameter]) -> tuple[Parameter, ...]:
-    """Return the parameters of a constructor and the members of a subclass, without those that have a parameter's name."""
-    taken = {parameter.name for parameter in parameters}
-    return (*parameters, *(hook for hook in hooks if hook.name not in taken))
 
 
 _STR = Hint("class", "builtins.str")
