@@ -1,4 +1,4 @@
-"""Docstrings: types of parameters, raised exceptions and example calls, read from a docstring.
+"""Docstrings: types of parameters and results, raised exceptions and example calls, read from a docstring.
 
 Google, NumPy and Sphinx styles and doctest prompts are read. A docstring is prose, so unreadable parts are skipped, and
 annotations take precedence over docstrings.
@@ -10,10 +10,15 @@ import ast
 import inspect
 import re
 from collections.abc import Mapping
+from typing import Any
 
+from fitgym.subject.introspection.callables import asked
+from fitgym.subject.introspection.names import Namespace
 from fitgym.subject.sessions import session
+from fitgym.subject.types.declarations import from_annotation
+from fitgym.subject.types.hints import ANY, NONE, Hint, choices
 
-__all__ = ["calls", "declared", "literals", "types"]
+__all__ = ["calls", "declared", "literals", "of", "result", "returned_class", "types"]
 
 _NAME = r"[A-Za-z_][\w.]*"
 _SPHINX_RAISES = re.compile(rf":(?:raises?|except|exception)\s+({_NAME}(?:\s*,\s*{_NAME})*)\s*:")
@@ -23,9 +28,19 @@ _HEADER = re.compile(
     r"(Args|Arguments|Parameters|Params|Keyword Args|Keyword Arguments|Other Parameters|Raises|Exceptions|Raise|"
     r"Returns|Return|Yields|Examples?|Notes?|See Also|References|Attributes|Warnings?|Todo)\s*:?\s*$"
 )
+_SPHINX_RESULT = re.compile(r":rtype:[ \t]*(.+)")
+_GOOGLE_RESULT = re.compile(r"([^:]+?)\s*:(?=\s|$)(?!:)")
+_NUMPY_RESULT = re.compile(r"(?:\w+\s*:\s*)?(.+)$")
 _GOOGLE_PARAMETER = re.compile(r"\*{0,2}(\w+)\s*\(([^()]*(?:\([^()]*\)[^()]*)*)\)\s*:")
 _NUMPY_PARAMETER = re.compile(r"(\*{0,2}\w+(?:\s*,\s*\*{0,2}\w+)*)\s*:\s*(.+)$")
 _RAISED = re.compile(rf"[`:\w]*?`?~?({_NAME})`?(?:\s*(?:,|\bor\b|\|)\s*`?({_NAME})`?)*\s*(?::|$|--| - )")
+
+
+def of(target: Any) -> str:
+    """Return the docstring of a callable; of a class also that of its constructor."""
+    initial = inspect.getattr_static(target, "__init__", None) if isinstance(target, type) else None
+    found = (asked(one, "__doc__") for one in (target, initial) if one is not None)
+    return "\n\n".join(one for one in found if isinstance(one, str))
 
 
 def declared(doc: str | None) -> tuple[str, ...]:
@@ -70,6 +85,28 @@ def types(doc: str | None) -> dict[str, str]:
                 for name in numpy.group(1).split(","):
                     found.setdefault(name.strip().lstrip("*"), numpy.group(2))
     return {name: text for name, raw in found.items() if (text := _annotation(raw))}
+
+
+def result(doc: str | None) -> str:
+    """Return the documented type of the result, as annotation text; "" if there is none, or if it is unreadable."""
+    if not doc:
+        return ""
+    if sphinx := _SPHINX_RESULT.search(doc):
+        return _annotation(sphinx.group(1))
+    rules = re.search(r"^\s*Returns?\s*\n\s*-{3,}", doc, re.MULTILINE)
+    for header, lines in _sections(doc):
+        first = next((line.strip() for line in lines if line.strip()), "")
+        if header in ("Return", "Returns") and (found := (_NUMPY_RESULT if rules else _GOOGLE_RESULT).match(first)):
+            return _annotation(found.group(1))
+    return ""
+
+
+def returned_class(function: Any, space: Namespace, owner: type | None) -> Hint:
+    """Return the class that the docstring names as the result of a function, `ANY` if it names none."""
+    text = "" if inspect.isgeneratorfunction(function) else result(of(function))
+    hint = from_annotation(text, space, owner) if text else ANY
+    classes = [one for one in choices(hint) if one.kind == "class" and not one.name.startswith("builtins.")]
+    return hint if classes and all(one in classes or one == NONE for one in choices(hint)) else ANY
 
 
 def calls(doc: str | None, name: str) -> list[ast.Call]:

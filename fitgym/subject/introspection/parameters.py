@@ -124,7 +124,7 @@ class Parameters:
         entries = list(signature.parameters.values())
         if bound and entries and entries[0].kind in (entries[0].POSITIONAL_ONLY, entries[0].POSITIONAL_OR_KEYWORD):
             entries = entries[1:]
-        doc = _docstring(target)
+        doc = docstrings.of(target)
         used, doubles = self._used(raw, owner)
         sources = _Sources(
             space=self._namespace.within(unwrapped(target) if callable(target) else target, owner),
@@ -170,6 +170,8 @@ class Parameters:
             returns = from_annotation(signature.return_annotation, sources.space, owner)
         if returns.kind == "any" and stub is not None:
             returns = stub.returns
+        if returns.kind == "any":
+            returns = docstrings.returned_class(target, sources.space, owner)
         return tuple(parameters), returns
 
     def hooks(self, cls: type) -> Iterator[Parameter]:
@@ -270,7 +272,7 @@ class Parameters:
             space=self._namespace.within(target, owner),
             owner=owner,
             stub=stub,
-            prose=docstrings.types(_docstring(target)),
+            prose=docstrings.types(docstrings.of(target)),
             shown={},
             used=self._usage.demands(node) if node is not None else self._elsewhere.demands(target),
             named=self._named,
@@ -302,9 +304,12 @@ class Parameters:
     def returned(self, function: Any, owner: type | None) -> Hint:
         """Return the declared result type of a function outside the source under test, `ANY` without a declaration."""
         signature = signature_of(function)
-        if signature is None or signature.return_annotation is signature.empty:
+        if signature is None:
             return ANY
-        return from_annotation(signature.return_annotation, self._namespace.within(function, owner), owner)
+        space = self._namespace.within(function, owner)
+        if signature.return_annotation is signature.empty:
+            return docstrings.returned_class(function, space, owner)
+        return from_annotation(signature.return_annotation, space, owner)
 
     def attribute(self, cls: type, name: str) -> Hint | None:
         """Return the type of an attribute of objects of a class.
@@ -429,13 +434,6 @@ def _declared(entry: inspect.Parameter, space: Namespace, owner: type | None, st
     if entry.annotation is not entry.empty:
         hint = from_annotation(entry.annotation, space, owner)
     return stub.hint(entry.name) if hint.kind == "any" and stub is not None else hint
-
-
-def _docstring(target: Any) -> str:
-    """Return the docstring of a callable; of a class also that of its constructor."""
-    initial = inspect.getattr_static(target, "__init__", None) if isinstance(target, type) else None
-    found = (asked(one, "__doc__") for one in (target, initial) if one is not None)
-    return "\n\n".join(one for one in found if isinstance(one, str))
 
 
 def _is_enum(name: str) -> bool:
