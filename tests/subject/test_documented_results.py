@@ -34,6 +34,21 @@ def test_the_type_of_a_result_in_a_docstring(doc: str | None, expected: str) -> 
     assert docstrings.result(doc) == expected
 
 
+@pytest.mark.parametrize(
+    ("doc", "expected"),
+    [
+        ("int: The status.", "int"),
+        ("Mapping[str, str]: The headers: all of them.", "Mapping[str, str]"),
+        ("The status: a number.", ""),
+        ("The status.", ""),
+        ("The status.\n\n:rtype: int", "int"),
+    ],
+)
+def test_the_type_of_a_property_may_be_the_first_word_of_its_docstring(doc: str, expected: str) -> None:
+    assert docstrings.result(doc, is_property=True) == expected
+    assert docstrings.result(doc) in ("", "int" if "rtype" in doc else "")
+
+
 SOURCE = '''
 class Tree:
     def __init__(self): self.size = 0
@@ -121,4 +136,4 @@ def test_what_a_test_makes_an_abstract_method_return_has_the_documented_class(tm
         made = {one.name: one.parameters for one in executor.subject.operations if one.kind == "constructor"}
     (call,) = made["Request"]
     assert (call.name, call.hint) == ("__call__", Hint("class", "net.transport.Response"))
-    assert [one.name for one in made["Response"]] == ["status"]
+    assert [(one.name, one.hint) for one in made["Response"]] == [("status", Hint("class", "builtins.int"))]

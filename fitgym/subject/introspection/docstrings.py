@@ -87,10 +87,15 @@ def types(doc: str | None) -> dict[str, str]:
     return {name: text for name, raw in found.items() if (text := _annotation(raw))}
 
 
-def result(doc: str | None) -> str:
-    """Return the documented type of the result, as annotation text; "" if there is none, or if it is unreadable."""
+def result(doc: str | None, *, is_property: bool = False) -> str:
+    """Return the documented type of the result, as annotation text; "" if there is none, or if it is unreadable.
+
+    The docstring of a property may begin with the type: `int: The status of the response.`
+    """
     if not doc:
         return ""
+    if is_property and (found := _GOOGLE_RESULT.match(doc.strip())) and (text := _annotation(found.group(1))):
+        return text
     if sphinx := _SPHINX_RESULT.search(doc):
         return _annotation(sphinx.group(1))
     rules = re.search(r"^\s*Returns?\s*\n\s*-{3,}", doc, re.MULTILINE)

@@ -181,6 +181,8 @@ class Parameters:
         used = {} if node is None else self._usage.fields(node)
         for hook in hooks(cls, nodes, used, self._usage.attributes.get(name_of(cls))):
             noted = ANY if hook.function is None else self.returned(hook.function, cls)
+            if noted == ANY and (text := docstrings.result(docstrings.of(hook.function), is_property=not hook.called)):
+                noted = from_annotation(text, self._namespace.within(hook.function, cls), cls)
             declared = hook.hint if noted == ANY else noted
             seen = Evidence()
             for item in used[hook.name].group() if hook.name in used else ():
