@@ -114,18 +114,32 @@ ABSTRACT = {
                 """
     ''',
     "client": '''
-        from net import transport
+        from net.transport import Response
 
         def works(request):
             """Try it.
 
             Args:
-                request (transport.Request): makes requests.
+                request (net.transport.Request): makes requests.
             """
             return request("a").status
     ''',
     "__init__": "",
 }
+
+
+@pytest.mark.parametrize(("word", "declared"), [("Response", True), ("Path", False), ("Unknown", False)])
+def test_a_docstring_may_name_a_class_that_its_module_does_not_import(
+    tmp_path: Path, word: str, declared: bool
+) -> None:
+    (tmp_path / "net").mkdir()
+    (tmp_path / "net" / "__init__.py").write_text("from net import shapes")
+    (tmp_path / "net" / "shapes.py").write_text("class Response: pass\nclass Path: pass\n")
+    (tmp_path / "net" / "use.py").write_text(f'def f(one):\n    """:param {word} one: it"""\n    return one.a\n')
+    with Executor(locate("net.use", str(tmp_path))) as executor:
+        (parameter,) = executor.subject.under_test[0].parameters
+    assert parameter.declared is declared
+    assert (parameter.hint == Hint("class", f"net.shapes.{word}")) is declared
 
 
 def test_what_a_test_makes_an_abstract_method_return_has_the_documented_class(tmp_path: Path) -> None:
@@ -134,6 +148,8 @@ def test_what_a_test_makes_an_abstract_method_return_has_the_documented_class(tm
         (tmp_path / "net" / f"{name}.py").write_text(textwrap.dedent(source))
     with Executor(locate("net.client", str(tmp_path))) as executor:
         made = {one.name: one.parameters for one in executor.subject.operations if one.kind == "constructor"}
+        (request,) = executor.subject.under_test[0].parameters
+    assert (request.hint, request.declared) == (Hint("class", "net.transport.Request"), True)
     (call,) = made["Request"]
     assert (call.name, call.hint) == ("__call__", Hint("class", "net.transport.Response"))
     assert [(one.name, one.hint) for one in made["Response"]] == [("status", Hint("class", "builtins.int"))]

@@ -34,7 +34,8 @@ _TYPESHED: Mapping[str, Any] = {
 class Namespace(Mapping[str, Any]):
     """The names that annotations of the subject can use.
 
-    Names that are imported for type checkers only (`if TYPE_CHECKING:`) are imported when an annotation uses them.
+    Names that are imported for type checkers only (`if TYPE_CHECKING:`) are imported when an annotation uses them. The
+    name of the package is always known, because docstrings give classes by their full names.
     """
 
     def __init__(self, module: types.ModuleType, tree: ast.Module) -> None:
@@ -62,6 +63,8 @@ class Namespace(Mapping[str, Any]):
         for layer in (*self.extra, vars(self.module)):
             if name in layer:
                 return layer[name]
+        if name not in self.imports and name == self.module.__name__.partition(".")[0] and name in sys.modules:
+            return sys.modules[name]
         module, attribute = self.imports[name]
         package = self.module.__package__ or ""
         if module == "_typeshed" and attribute in _TYPESHED:

@@ -364,7 +364,10 @@ class _Sources:
         """Return the type of a parameter, and whether it was declared rather than inferred."""
         hint = _declared(entry, self.space, self.owner, self.stub)
         if hint.kind == "any" and entry.name in self.prose:
-            hint = from_annotation(self.prose[entry.name], self.space, self.owner)
+            text = self.prose[entry.name]
+            hint = from_annotation(text, self.space, self.owner)
+            if hint.kind == "any" and text[:1].isupper() and text not in _LOOSE:  # a class that is not imported here
+                hint = self.named.get(plain_name(text), ANY)
         if hint.kind == "any":  # `Any` says no more than no annotation
             return self._guess(entry), False
         declared = hint.kind != "any"
@@ -423,6 +426,8 @@ class _Sources:
 
 
 _STR = Hint("class", "builtins.str")
+_LOOSE = frozenset({"Array", "Date", "File", "Function", "Object", "Path"})
+"""Words for types in prose that seldom mean a class of the package with this name."""
 
 
 def _closest(declared: Hint, inferred: Hint) -> Hint:
