@@ -5,6 +5,7 @@ Every attribute access on an object of the subject is guarded, because its `__ge
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import functools
 import inspect
@@ -21,7 +22,8 @@ __all__ = ["asked", "function_with", "is_uninformative", "kind_of", "signature_o
 def signature_of(target: Any) -> inspect.Signature | None:
     """Return the signature of a callable, None if there is none.
 
-    For a class whose signature is only `*args, **kwargs`, the signature of its first overload is returned.
+    For a class whose signature is only `*args, **kwargs`, the signature of its first overload is returned. Parameters
+    that only make a builtin a local name, such as `len=len`, are left out: nobody passes them.
     """
     try:
         signature = inspect.signature(target)
@@ -37,7 +39,21 @@ def signature_of(target: Any) -> inspect.Signature | None:
             if overloads:
                 entries = list(inspect.signature(overloads[0]).parameters.values())
                 return signature.replace(parameters=entries[1:])
-    return _as_accepted(target, signature)
+    return _without_shortcuts(_as_accepted(target, signature))
+
+
+def _without_shortcuts(signature: inspect.Signature) -> inspect.Signature:
+    """Leave out parameters whose default is the builtin of the same name, unless more positional arguments may follow."""
+    entries = list(signature.parameters.values())
+    kept = [entry for entry in entries if not _is_shortcut(entry)]
+    if len(kept) == len(entries) or any(entry.kind is entry.VAR_POSITIONAL for entry in entries):
+        return signature
+    return signature.replace(parameters=kept)
+
+
+def _is_shortcut(entry: inspect.Parameter) -> bool:
+    known = vars(builtins).get(entry.name.strip("_"), entry.empty)
+    return known is not entry.empty and entry.default is known
 
 
 def _as_accepted(target: Any, signature: inspect.Signature) -> inspect.Signature:
