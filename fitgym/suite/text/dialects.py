@@ -158,9 +158,7 @@ class Pytest(Dialect):
                 return self._compared(value, "==", about)
             case "length" | "text" | "list":
                 return self._compared(f"{_VIEWS[fact.kind]}({value})", "==", expected)
-            case "stdout" | "stderr" if parts := _parts(fact.expression, self.body - 4):
-                return [f"assert {value} == (", *indented(parts), ")"]
-            case "equal" if columns(f"assert {value} == (") <= self.body and (
+            case "equal" | "stdout" | "stderr" if columns(f"assert {value} == (") <= self.body and (
                 parts := _pieces(fact.expression, self.body - 4)
             ):
                 return [f"assert {value} == (", *indented(parts), ")"]
@@ -312,7 +310,7 @@ class Unittest(Dialect):
                 return self._called("AlmostEqual", value, expected)
             case "length" | "text" | "list":
                 return self._called("Equal", f"{_VIEWS[fact.kind]}({value})", expected)
-            case "stdout" | "stderr" if parts := _parts(fact.expression, self.body - 5):
+            case "equal" | "stdout" | "stderr" if parts := _pieces(fact.expression, self.body - 5):
                 return ["self.assertEqual(", *indented([f"{value},", *parts[:-1], f"{parts[-1]},"]), ")"]
             case _:
                 return self._called("Equal", value, expected)
@@ -399,18 +397,6 @@ def pattern_source(pattern: str) -> str:
         if quote not in pattern:
             return f"r{quote}{pattern}{quote}"
     return plain
-
-
-def _parts(expression: Expression, room: int) -> list[str]:
-    """Return a text of several lines as one literal for each of its lines, none if it fits into a line of its own.
-
-    Formatters would join shorter ones.
-    """
-    assert isinstance(expression, Literal)
-    lines: list[str] = ast.literal_eval(expression.text).splitlines(keepends=True)
-    if len(lines) < 2 or columns(literal_source(expression.text)) <= room:
-        return []
-    return [literal_source(repr(line)) for line in lines]
 
 
 def _pieces(expression: Expression, room: int) -> list[str]:
