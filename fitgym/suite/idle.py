@@ -30,6 +30,7 @@ REPEATED = "it checks only the class of a result, and another test checks more o
 _ACCIDENTS = tuple(
     Name("builtins", f"{name}Error") for name in ("Attribute", "Name", "Overflow", "Recursion", "Type", "UnboundLocal")
 )
+_OF_STAND_INS = (Name("builtins", "AttributeError"), Name("builtins", "TypeError"))
 
 
 def idle(
@@ -46,8 +47,8 @@ def idle(
     effect, except for that of a constructor, but it is checked at most once for each operation, and not if another test
     checks more of a result. An idle test stays if no other test takes one of its branches, or if it returns and kills a
     mutant that no other test kills; tests that return come first, those that kill the most before others. An accident
-    that misses an attribute and has a stand-in never stays, because what a stand-in lacks is no behaviour of the code. If
-    all tests are idle, all stay: a poor suite is better than none.
+    that misses an attribute, or that refuses a type, never stays if the test has a stand-in: what a stand-in lacks is no
+    behaviour of the code. If all tests are idle, all stay: a poor suite is better than none.
 
     Args:
         engine: has executed the test cases.
@@ -78,7 +79,7 @@ def idle(
     dead = set().union(*(killed[at] for at in others))
     taken = np.logical_or.reduce(_decisions(engine, [testcases[at] for at in others]), axis=0)
     for at in sorted(reasons, key=lambda at: (reasons[at] == ACCIDENT, -len(killed[at]), at)):
-        if reasons[at] == ACCIDENT and _lacks_attribute(engine, tests[at]):
+        if reasons[at] == ACCIDENT and _blames_stand_in(engine, tests[at]):
             continue
         (mine,) = _decisions(engine, [testcases[at]])
         if (mine & ~taken).any() or (reasons[at] != ACCIDENT and killed[at] - dead):
@@ -106,9 +107,9 @@ def _is_accident(engine: Workbench, testcase: TestCase, test: FinishedTest) -> b
     return test.raises in _ACCIDENTS and not deliberate
 
 
-def _lacks_attribute(engine: Workbench, test: FinishedTest | None) -> bool:
-    """Return whether a test that ends in an accident misses an attribute and has a stand-in, which may lack any."""
-    if test is None or test.raises != Name("builtins", "AttributeError"):
+def _blames_stand_in(engine: Workbench, test: FinishedTest | None) -> bool:
+    """Return whether a test that ends in an accident has a stand-in that may lack the attribute, or hold the wrong type."""
+    if test is None or test.raises not in _OF_STAND_INS:
         return False
     made = [engine.subject.operations[statement.operation] for statement in test.statements]
     return any(f"{operation.module}.{operation.name}" in NAMESPACES for operation in made)
