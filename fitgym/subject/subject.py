@@ -276,7 +276,8 @@ class Operation:
             whose name begins with an underscore. "inherited": a public method of a base class elsewhere that calls a
             method which a class under test overrides. "" for neither.
         exampled: it is included only because examples of the package use it (`Subject.examples`).
-        observes: it is included only to show the state of an object in a finished test. The search never calls it.
+        unsearched: it is included only for finished tests, to show or to set the state of an object. The search never calls
+            it.
     """
 
     id: int
@@ -293,7 +294,7 @@ class Operation:
     operator: str = ""
     entry_kind: EntryKind = ""
     exampled: bool = False
-    observes: bool = False
+    unsearched: bool = False
 
     @property
     def is_entry_point(self) -> bool:

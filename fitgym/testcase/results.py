@@ -60,7 +60,7 @@ class Results:
         self.unstable = frozenset(one.id for one in subject.operations if one.operator == "__hash__")
         self._members: dict[str, list[Operation]] = {}
         for operation in subject.operations:
-            if operation.needs_receiver and not operation.observes:
+            if operation.needs_receiver and not operation.unsearched:
                 self._members.setdefault(operation.owner, []).append(operation)
         self._providers: dict[Hint, Providers] = {}
         self._acting: dict[int, tuple[Operation, ...]] = {}
@@ -132,7 +132,7 @@ class Results:
     def _provides(self, operation: Operation, wanted: Hint) -> bool:
         return (
             operation.kind != "setter"
-            and not operation.observes
+            and not operation.unsearched
             and (operation.entry_kind != "private" or operation.kind in _OF_PRIVATE_CLASSES)
             and operation.id not in self.unstable
             and fits(self.hints[operation.id], wanted, self._classes)

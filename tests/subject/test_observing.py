@@ -1,4 +1,4 @@
-"""Observing: properties and texts of objects from other modules of the package, for assertions."""
+"""Observing: what shows the state of objects from other modules in finished tests, and what sets it."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def bank(tmp_path: Path) -> Path:
 
 
 def observing(subject: Subject) -> list[str]:
-    return [one.name for one in subject.operations if one.observes]
+    return [one.name for one in subject.operations if one.unsearched]
 
 
 def test_what_shows_the_state_of_a_returned_object_is_known(bank: Path) -> None:
@@ -86,7 +86,7 @@ def test_what_shows_the_state_of_a_returned_object_is_known(bank: Path) -> None:
         "Account.size",
     ]
     assert all(
-        not one.is_entry_point and one.owner == "bank.accounts.Account" for one in subject.operations if one.observes
+        not one.is_entry_point and one.owner == "bank.accounts.Account" for one in subject.operations if one.unsearched
     )
 
 
@@ -97,10 +97,61 @@ def test_a_search_never_calls_what_only_observes(bank: Path) -> None:
         rng = np.random.default_rng(1)
         called = {one.operation for _ in range(500) for one in table.statements(factory.random_test(rng))}
         assert called
-        assert not any(executor.subject.operations[number].observes for number in called)
+        assert not any(executor.subject.operations[number].unsearched for number in called)
 
 
 def test_a_test_checks_the_content_of_a_returned_object(bank: Path) -> None:
     text = generate("bank.transfer", path=str(bank), budget="600x", goal="coverage", output=bank / "tests").source
     assert any(shown in text for shown in ("account.size == ", "account.balance == ", "len(account) == "))
     assert "isinstance" not in text
+
+
+PARCELS = {
+    "__init__": "",
+    "shapes": """
+        from dataclasses import dataclass
+
+        class Parcel:
+            def __init__(self) -> None:
+                self.weight = 1
+                self.label = None
+
+            @property
+            def size(self): return 3
+
+        @dataclass(frozen=True)
+        class Seal:
+            text: str = ""
+    """,
+    "price": """
+        from parcels.shapes import Parcel, Seal
+
+        def price(parcel: Parcel, seal: Seal) -> int:
+            if seal.text == "fragile":
+                return 50
+            if parcel.weight > 20 and parcel.label is not None:
+                return 9 + parcel.size
+            return 2
+    """,
+}
+
+
+@pytest.fixture
+def parcels(tmp_path: Path) -> Path:
+    (tmp_path / "parcels").mkdir()
+    for name, source in PARCELS.items():
+        (tmp_path / "parcels" / f"{name}.py").write_text(textwrap.dedent(source))
+    return tmp_path
+
+
+def test_attributes_that_code_uses_of_its_arguments_can_be_set(parcels: Path) -> None:
+    with Executor(locate("parcels.price", str(parcels))) as executor:
+        setters = [one for one in executor.subject.operations if one.kind == "setter"]
+    assert sorted(one.name for one in setters) == ["Parcel.label", "Parcel.weight"]
+    assert all(one.unsearched for one in setters)
+
+
+def test_a_test_sets_attributes_of_an_object_instead_of_making_a_stand_in(parcels: Path) -> None:
+    text = generate("parcels.price", path=str(parcels), budget="2000x", seed=1, output=parcels / "tests").source
+    assert "parcel = Parcel()" in text
+    assert "parcel.weight = " in text

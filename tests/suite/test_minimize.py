@@ -436,18 +436,26 @@ def test_the_plainest_object_of_a_class_takes_the_place_of_others() -> None:
 @pytest.mark.parametrize(
     ("given", "replaced"),
     [
-        ({"label": "a", "weight": 3}, [Statement(1, kwargs=(("label", argument("a")),))]),
+        ({"label": "a", "weight": 3}, [[Statement(1, kwargs=(("label", argument("a")),))]]),
+        (
+            {"label": "a", "colour": "red"},
+            [
+                [Statement(1, kwargs=(("label", argument("a")),))],
+                [Statement(1, kwargs=(("label", argument("a")),)), Statement(3, 0, (argument("red"),))],
+            ],
+        ),
         ({"weight": 3}, []),  # the constructor needs a label
     ],
 )
 def test_a_stand_in_gives_way_to_an_object_of_the_declared_class(
-    given: dict[str, object], replaced: list[Statement]
+    given: dict[str, object], replaced: list[list[Statement]]
 ) -> None:
     box = Parameter("box", "positional_or_keyword", Hint("class", "shop.Box"), declared=True)
     operations = (
         Operation(0, "constructor", "types", "SimpleNamespace", "types.SimpleNamespace", (), ANY),
         Operation(1, "constructor", "shop", "Box", "shop.Box", (Parameter("label", "keyword_only", ANY),), ANY),
         Operation(2, "function", "shop", "open_box", "", (box,), ANY),
+        Operation(3, "setter", "shop", "Box.colour", "shop.Box", (Parameter("value", "positional_only", ANY),), NONE),
     )
     stand_in = Statement(0, kwargs=tuple((name, argument(value)) for name, value in given.items()))
     use = Statement(2, args=(Ref(0),))
@@ -469,7 +477,7 @@ def test_an_object_of_the_declared_class_gets_no_attribute_of_another_type() -> 
     )
     stand_in = Statement(0, kwargs=(("label", argument("a")), ("size", argument(3))))
     found = Means(StatementTable(), operations).real(stand_in, 0, [Statement(2, args=(Ref(0),))])
-    assert found == [Statement(1, kwargs=(("size", argument(3)),))]
+    assert found == [[Statement(1, kwargs=(("size", argument(3)),))]]
 
 
 @pytest.mark.parametrize(
@@ -540,7 +548,7 @@ def test_a_stand_in_gives_way_to_what_other_tests_make_of_the_declared_class() -
     of_result = Statement(1, args=(Ref(0),))  # needs another object
     means = Means(StatementTable(), operations)
     means = means._replace(makers=makers_of([*made, of_result, use], means))
-    assert means.real(stand_in, 0, [use]) == [made[0], made[2], made[1]]
+    assert means.real(stand_in, 0, [use]) == [[made[0]], [made[2]], [made[1]]]
 
 
 def test_what_has_a_private_name_gives_way_to_what_has_none() -> None:

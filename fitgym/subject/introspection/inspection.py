@@ -40,7 +40,7 @@ from fitgym.subject.introspection.helpers import Helpers
 from fitgym.subject.introspection.hooks import with_hooks
 from fitgym.subject.introspection.inner import returned_function
 from fitgym.subject.introspection.names import Nodes, plain
-from fitgym.subject.introspection.observing import add_observers
+from fitgym.subject.introspection.observing import add_observers, add_setters
 from fitgym.subject.introspection.parameters import Parameters
 from fitgym.subject.introspection.special import NOT_CALLED, OPERATORS, is_mangled, is_private, is_special
 from fitgym.subject.introspection.standard_input import reads_input
@@ -205,6 +205,7 @@ class _Inspector:
             helpers.add_input()
         helpers.add_mentioned(mentions(examples(self.name, self.reference.path, source)))
         add_observers(self.catalogue, self.name)
+        add_setters(self.catalogue)
 
     def _has_tested(self) -> bool:
         return any(

@@ -1,20 +1,22 @@
-"""Observing: what shows the state of objects that the code under test returns, and that other modules of its package define.
+"""Observing: what shows, or sets, the state of objects in finished tests. The search never calls it.
 
-Assertions of finished tests read these properties, texts and lengths; the search never calls them.
+Assertions read properties, texts and lengths of objects that other modules of the package define. Stand-ins give way to
+objects of the declared class whose attributes are set.
 """
 
 from __future__ import annotations
 
+import inspect
 import types
 from collections.abc import Iterator
 from functools import cached_property
 
 from fitgym.subject.introspection.catalogue import Catalogue
 from fitgym.subject.introspection.names import find_class
-from fitgym.subject.subject import Operation
-from fitgym.subject.types.hints import choices, home, is_protocol, name_of
+from fitgym.subject.subject import Operation, Parameter
+from fitgym.subject.types.hints import ANY, NONE, choices, home, is_protocol, name_of
 
-__all__ = ["add_observers"]
+__all__ = ["add_observers", "add_setters"]
 
 _MOST = 4  # properties of one class
 _TEXTS = ("__str__", "__repr__")  # `str` calls the first one that a class defines
@@ -52,9 +54,53 @@ def add_observers(catalogue: Catalogue, module: str) -> None:
                         key,
                         under_test=False,
                         operator="" if is_property else member,
-                        observes=True,
+                        unsearched=True,
                     )
                 )
+
+
+def add_setters(catalogue: Catalogue) -> None:
+    """Add operations that set the attributes which code under test uses of its arguments (`Parameter.double`).
+
+    The arguments have a declared class whose objects accept any value of these attributes.
+    """
+    wanted: dict[tuple[str, str], type] = {}
+    for operation in [one for one in catalogue.operations if one.is_entry_point]:
+        for parameter in operation.parameters:
+            classes = [find_class(one.name) for one in choices(parameter.hint) if one.kind == "class"]
+            if parameter.double is None or not parameter.declared or len(classes) != 1 or classes[0] is None:
+                continue
+            for name in parameter.double.texts:
+                if _can_set(classes[0], name):
+                    wanted.setdefault((name_of(classes[0]), name), classes[0])
+    value = Parameter("value", "positional_only", ANY)
+    for (key, name), cls in wanted.items():
+        module, qualname = home(cls)
+        catalogue.operations.append(
+            Operation(
+                len(catalogue.operations),
+                "setter",
+                module,
+                f"{qualname}.{name}",
+                key,
+                (value,),
+                NONE,
+                under_test=False,
+                unsearched=True,
+            )
+        )
+
+
+def _can_set(cls: type, name: str) -> bool:
+    """Return whether the attribute is a plain one of the objects of a class, with a public name."""
+    stored = inspect.getattr_static(cls, name, None)
+    is_plain = stored is None or not hasattr(type(stored), "__get__")
+    return (
+        is_plain
+        and inspect.getattr_static(cls, "__setattr__") is vars(object)["__setattr__"]
+        and name.isidentifier()
+        and not name.startswith("_")
+    )
 
 
 def _is_elsewhere(cls: type, module: str, package: str) -> bool:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from fitgym.subject.subject import Class, Operation
 from fitgym.subject.types.hints import NAMESPACES, choices
 from fitgym.suite.reduction.simplification import arguments, conforms, parameter_at, weight
-from fitgym.testcase.expression import Ref
+from fitgym.testcase.expression import Expression, Ref
 from fitgym.testcase.statement import Statement, StatementTable
 from fitgym.testcase.subtyping import fits
 
@@ -48,11 +48,16 @@ class Means(NamedTuple):
         found = dict.fromkeys(maker for name in classes for maker in self.makers.get(name, ()))
         return [one for one in found if statement.refs or self.costs(one) < self.costs(statement)]
 
-    def real(self, statement: Statement, position: int, later: Iterable[Statement]) -> list[Statement]:
+    def real(self, statement: Statement, position: int, later: Iterable[Statement]) -> list[list[Statement]]:
         """Return statements that can replace a stand-in: they make objects of the classes that later ones declare for it.
 
         A stand-in is a plain holder of attributes. Those of its attributes are kept that the constructor of the class
-        accepts; else a maker takes its place.
+        accepts, and the others are set afterwards if that is possible; else a maker takes its place.
+
+        Args:
+            statement: the stand-in.
+            position: of the stand-in, and of the first statement that replaces it.
+            later: the statements after it.
         """
         operation = self.of(statement)
         if operation is None or operation.kind != "constructor" or operation.owner not in NAMESPACES:
@@ -65,20 +70,32 @@ class Means(NamedTuple):
             for choice in choices(parameter.hint)
             if choice.kind == "class" and choice.name not in NAMESPACES
         ]
-        found = []
+        found: list[list[Statement]] = []
         for one in self.operations:
             if one.kind == "constructor" and one.owner in declared:
                 known = {parameter.name: parameter for parameter in one.parameters}
-                given = tuple(
-                    (name, value)
+                given = {
+                    name: value
                     for name, value in statement.kwargs
                     if name in known and (not known[name].declared or conforms(value, known[name].hint))
-                )
-                if {parameter.name for parameter in one.parameters if parameter.required} <= {
-                    name for name, _ in given
-                }:
-                    found.append(Statement(one.id, kwargs=given))
-        return [*found, *(maker for name in declared for maker in self.makers.get(name, ()) if maker not in found)]
+                }
+                if {parameter.name for parameter in one.parameters if parameter.required} <= given.keys():
+                    made = Statement(one.id, kwargs=tuple(given.items()))
+                    others = [(name, value) for name, value in statement.kwargs if name not in known]
+                    found += [[made], [made, *self._setting(one.owner, position, others)]]
+        for name in declared:
+            for maker in self.makers.get(name, ()):
+                found += [[maker], [maker, *self._setting(name, position, statement.kwargs)]]
+        return [list(one) for one in dict.fromkeys(map(tuple, found))]
+
+    def _setting(self, owner: str, position: int, values: Iterable[tuple[str, Expression]]) -> list[Statement]:
+        """Return the statements that set attributes of the object at `position`, as far as there are setters."""
+        setters = {
+            one.name.rpartition(".")[2]: one.id
+            for one in self.operations
+            if one.kind == "setter" and one.owner == owner
+        }
+        return [Statement(setters[name], position, (value,)) for name, value in values if name in setters]
 
     def suits(self, statement: Statement, position: int, later: Iterable[Statement]) -> bool:
         """Return whether the result of a statement has the types that later ones declare for that at `position`.

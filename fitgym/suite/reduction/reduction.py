@@ -231,11 +231,13 @@ class Reduction:
     def _real(self) -> list[TestCase]:
         """Return test cases with one stand-in replaced by an object of the class that later statements declare."""
         statements = self._table.statements(self.best)
-        return [
-            self._table.testcase([*statements[:position], maker, *statements[position + 1 :]])
-            for position, statement in enumerate(statements)
-            for maker in self.means.real(statement, position, statements[position + 1 :])
-        ]
+        found: list[TestCase] = []
+        for position, statement in enumerate(statements):
+            later = statements[position + 1 :]
+            for made in self.means.real(statement, position, later):
+                new = {old: old + (len(made) - 1) * (old > position) for old in range(len(statements))}
+                found.append(self._table.testcase([*statements[:position], *made, *(one.moved(new) for one in later)]))
+        return found
 
     def _instead(self, position: int, earlier: int) -> TestCase:
         """Return the best test case without the statement at `position`; the result at `earlier` takes its place."""

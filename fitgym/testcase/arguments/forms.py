@@ -398,7 +398,7 @@ class Forms:
         found = [option for option in simple if demands <= attributes(simple_kind(option))]
         members: dict[str, set[str]] = {}
         for operation in self.subject.operations:
-            if operation.owner and not operation.observes:
+            if operation.owner and not operation.unsearched:
                 members.setdefault(operation.owner, set()).add(operation.name.rpartition(".")[2])
         for name, one in self.subject.classes.items():
             inherited = {member for base in one.bases or (name,) for member in members.get(base, ())}

@@ -51,7 +51,7 @@ class Glossary:
         self._loose: dict[str, Operation] = {}
         self._members: dict[str, list[Operation]] = {}
         for operation in subject.operations:
-            if operation.entry_kind == "private" or operation.observes:
+            if operation.entry_kind == "private" or operation.unsearched:
                 continue
             if operation.needs_receiver:
                 name = operation.operator or operation.name.rpartition(".")[2]
