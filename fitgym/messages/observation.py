@@ -42,7 +42,7 @@ from fitgym.messages.expressions import (
 )
 from fitgym.messages.likeness import Likeness
 from fitgym.messages.reflection import among, constant, is_class, mro, name_of, owner_of, static, stored_attributes
-from fitgym.testcase.expression import Expression, Literal, Name, Ref
+from fitgym.testcase.expression import Collection, Expression, Literal, Name, Ref
 
 __all__ = [
     "CAPTURED",
@@ -326,6 +326,8 @@ class _Reader:
         is_dict = among(type(value), DICTS)
         if expected is not None and not has_float(expected):
             yield self._fact(path, "equal", expected)
+        elif path and expected is None and (results := self._of_results(value)) is not None:
+            yield self._fact(path, "equal", results)
         elif expected is not None and is_flat_numbers(expected):
             yield self._fact(path, "approx", expected)
         else:
@@ -341,6 +343,19 @@ class _Reader:
             if depth > 0:
                 for step, item in _elements(value) if len(value) <= MAX_ITEMS else _ends(value):
                     yield from self._facts(item, path + step, depth - 1, levels)
+
+    def _of_results(self, value: Any) -> Expression | None:
+        """Return a list or tuple whose items are results of other statements or values, None if there are other items."""
+        if not among(type(value), (list, tuple)) or not 0 < len(value) <= MAX_ITEMS:
+            return None
+        found: list[Expression] = []
+        for item in value:
+            same = self._known.get(id(item))
+            part = expression_of(item, self._home, 1) if same is None else Ref(same)
+            if part is None or same == self._position or has_float(part):
+                return None
+            found.append(part)
+        return Collection("list" if among(type(value), (list,)) else "tuple", tuple(found))
 
     def _of_object(self, value: Any, path: str, depth: int, levels: int) -> Iterator[Observation]:
         """Yield facts about the public attributes that an object stores. Its class only if there are none."""

@@ -14,7 +14,7 @@ from dataclasses import replace
 from fitgym.messages.observation import Observation, ObservationKind, Observed
 from fitgym.subject.subject import Class, Operation, Subject
 from fitgym.suite.assertions import candidates
-from fitgym.testcase.expression import Collection, Lambda, Literal, Name, Ref
+from fitgym.testcase.expression import Collection, Lambda, Literal, Name, refs
 from fitgym.testcase.statement import Statement, StatementTable, TestCase
 
 __all__ = ["Observe", "enriched", "named_class", "unknown"]
@@ -125,8 +125,9 @@ def _stored(position: int, statements: Sequence[Statement], subject: Subject) ->
 
 def _restated(fact: Observation, position: int, operation: Operation) -> Observation | None:
     """Turn a fact about the result of an observer into a fact about the object, None if it cannot be written."""
-    stores_argument = operation.kind == "property" and fact.kind == "is" and fact.expression != Ref(position)
-    if _refers(fact) and not stores_argument:
+    named = refs(fact.expression)
+    is_told = operation.kind == "property" and (fact.kind == "is" or isinstance(fact.expression, Collection))
+    if isinstance(fact.expression, Lambda) or position in named or (named and not is_told):
         return None
     if operation.kind == "property":
         name = operation.name.rpartition(".")[2]
@@ -134,10 +135,3 @@ def _restated(fact: Observation, position: int, operation: Operation) -> Observa
     kind: ObservationKind = "text" if operation.operator in _TEXTS else "length"
     is_plain = not fact.path and fact.kind == "equal" and isinstance(fact.expression, Literal)
     return fact._replace(position=position, kind=kind) if is_plain else None
-
-
-def _refers(fact: Observation) -> bool:
-    expression = fact.expression
-    return isinstance(expression, Ref | Lambda) or (
-        isinstance(expression, Collection) and not all(isinstance(item, Literal) for item in expression.items)
-    )

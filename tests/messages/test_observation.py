@@ -347,15 +347,30 @@ def test_what_an_object_keeps_in_a_list_is_read_after_its_other_attributes() -> 
 
 def test_an_object_in_an_object_is_told_by_the_statement_that_returned_it() -> None:
     wheel, word = types.SimpleNamespace(size=3), "word"
-    car = types.SimpleNamespace(wheel=wheel, wheels=[wheel, types.SimpleNamespace(size=4)], name=word)
+    car = types.SimpleNamespace(wheel=wheel, pair=(wheel, 3), wheels=[wheel, types.SimpleNamespace(size=4)], name=word)
     car.itself = car
     found = [fact for fact in observe([car, word, wheel]).observations if fact.position == 0]
     assert [(fact.path, fact.kind, fact.expression) for fact in found] == [
         (".wheel", "is", Ref(2)),
+        (".pair", "equal", Collection("tuple", (Ref(2), Literal("3")))),
         (".wheels", "length", Literal("2")),
         (".wheels[0]", "is", Ref(2)),
         (".name", "equal", Literal("'word'")),
         (".wheels[1].size", "equal", Literal("4")),
+    ]
+
+
+def test_a_list_of_results_in_an_object_is_told_as_a_whole() -> None:
+    first, second = types.SimpleNamespace(size=1), types.SimpleNamespace(size=2)
+    shelf = types.SimpleNamespace(items=[second, first, "a"])
+    found = [fact for fact in observe([first, second, shelf]).observations if fact.position == 2]
+    assert found == [Observation(2, ".items", "equal", Collection("list", (Ref(1), Ref(0), Literal("'a'"))))]
+    shelf.items[2] = shelf
+    found = [fact for fact in observe([first, second, shelf]).observations if fact.position == 2]
+    assert [(fact.path, fact.kind) for fact in found] == [
+        (".items", "length"),
+        (".items[0]", "is"),
+        (".items[1]", "is"),
     ]
 
 
