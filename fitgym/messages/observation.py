@@ -198,8 +198,9 @@ def describe(
         known: positions of statements by the `id` of the objects that they returned. An attribute that is one of these
             objects is told by it.
     """
-    found = list(itertools.islice(_Reader(position, home, known).facts(value), MAX_FACTS))
-    if len(found) < MAX_FACTS:
+    reader = _Reader(position, home, known)
+    found = list(itertools.islice(reader.facts(value), MAX_FACTS))
+    if len(found) < MAX_FACTS and reader.is_cut:
         shallow = frozenset(found)
         deeper = _Reader(position, home, known, levels=2).facts(value)
         found += itertools.islice((fact for fact in deeper if fact not in shallow), MAX_FACTS - len(found))
@@ -246,6 +247,9 @@ class _Reader:
         home: name of the module under test.
         known: see `describe`.
         levels: how many stored objects are followed, each inside the one before.
+
+    Attributes:
+        is_cut: an object was not followed.
     """
 
     def __init__(self, position: int, home: str, known: Mapping[int, int] = _NONE_KNOWN, levels: int = 1) -> None:
@@ -253,6 +257,7 @@ class _Reader:
         self._home = home
         self._known = known
         self._levels = levels
+        self.is_cut = False
 
     def facts(self, value: object) -> Iterator[Observation]:
         """Yield all facts about the value, lazily."""
@@ -369,6 +374,7 @@ class _Reader:
             for name in reported:
                 yield from self._facts(getattr(value, name), f"{path}.{name}", 1, 0)
             return
+        self.is_cut = self.is_cut or levels <= 0
         if levels > 0:
             stores = list(stored_attributes(value))
             for name, stored in stores if len(stores) <= MAX_FACTS else _content_first(stores):
