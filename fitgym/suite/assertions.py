@@ -125,7 +125,8 @@ def assertions(
 
     If `kills` is given, the fewest candidates are chosen that together kill as many mutants as all candidates. If these
     are more than `limit`, the deadliest are. If none of them is about the last statement, one is added that is; an
-    assigned attribute is always checked. If no candidate kills a mutant, the first is chosen. If not all mutants were tried, candidates with content are added.
+    assigned attribute is always checked. If no candidate kills a mutant, the first is chosen. If not all mutants were
+    tried, candidates with content are added.
 
     Without `kills`, the order of preference is:
 
@@ -197,10 +198,10 @@ def candidates(
 ) -> tuple[list[Observation], list[Observation]]:
     """Return the facts that a test may check, the best first, and a second list of weak facts as a fallback.
 
-    All facts are about the result of the last statement, the objects that it used and changed, the attribute that
-    it assigned, results that no other statement uses, or the output of the whole test. If there are none, the unchanged state of the objects that it used
-    may be checked. Of each result, content comes first, then what merely repeats an argument, then what is empty, then
-    lengths.
+    All facts are about the result of the last statement, the objects that it used and changed, the attribute that it
+    assigned, results that no other statement uses, or the output of the whole test. If there are none, the unchanged
+    state of the objects that it used may be checked. Of each result, content comes first, then what merely repeats an
+    argument, then what is empty, then lengths.
 
     Args:
         statements: the test.

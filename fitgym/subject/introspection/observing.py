@@ -33,7 +33,7 @@ def add_observers(catalogue: Catalogue, module: str) -> None:
     """
     package = module.partition(".")[0]
     for operation in [one for one in catalogue.operations if one.is_entry_point]:
-        for name in {one.name for one in choices(operation.returns) if one.kind == "class"}:
+        for name in [one.name for one in choices(operation.returns) if one.kind == "class"]:
             cls = find_class(name)
             if cls is not None and name not in catalogue.classes and _is_elsewhere(cls, module, package):
                 catalogue.register(cls)
