@@ -429,7 +429,8 @@ def _outcome_words(
         given = {name for name, _ in statements[-1].kwargs}
         given.update(one.name for one in operation.parameters[: len(statements[-1].args)])
         telling = sorted(own, key=lambda fact: _first_step(fact.path) not in given)
-        return f"sets_{_words(_first_step(telling[0].path))}" if own and telling[0].path else ""
+        step = _first_step(telling[0].path) if telling else ""
+        return f"sets_{_words(step)}" if step else ""
     verb = "is" if operation.kind == "property" and not last.startswith(("is_", "has_")) else "returns"
     if whole is not None and operation.kind != "setter" and not _is_uninformative(operation, whole):
         is_text = operation.returns.name == "builtins.str" or operation.operator in (

@@ -183,6 +183,17 @@ def test_what_equals_an_object_does_not_take_its_place_if_it_has_another_type_th
     assert len(after) == kept
 
 
+@pytest.mark.parametrize(("before", "after"), [("1", "2000"), ("1970", "2000"), ("2000", "2000"), ("3", "2000")])
+def test_of_listed_values_the_first_is_the_plainest(before: str, after: str) -> None:
+    table = StatementTable()
+    year = Parameter("year", "positional_only", Hint("literal", texts=("2000", "1970", "1")), declared=True)
+    operations = (Operation(0, "constructor", "datetime", "date", "datetime.date", (year,)),)
+    world = Arguments(table, [lambda s: s.operation == 0])
+    test = table.testcase([Statement(0, args=(Literal(before),))])
+    (kept,) = minimize([test], world.covered, table, operations=operations)
+    assert table.statements(kept) == [Statement(0, args=(Literal(after),))]
+
+
 def test_without_takes_dependents_along() -> None:
     assert without([call(0), call(1, 0), call(2), call(3, receiver=1)], 0) == [2]
 

@@ -177,6 +177,7 @@ def test_the_attribute_named_like_an_argument_names_a_new_object() -> None:
         ([NEW_SHELF, NEW_BOOK, ADD_BOOK], Observation(0, ".books", "equal", text(1)), "updates_books"),
         ([NEW_SHELF, Statement(SET_WIDTH, 0, (text(1),))], Observation(0, ".width", "equal", text(1)), ""),
         ([NEW_BOOK], Observation(0, ".title", "equal", text("Dune")), "sets_title"),
+        ([NEW_BOOK], Observation(0, "[0]", "equal", text("Dune")), ""),
         ([NEW_SHELF, NEW_BOOK, ADD_BOOK], Observation(2, "", "is", Literal("None")), ""),
     ],
 )

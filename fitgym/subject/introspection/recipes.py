@@ -125,7 +125,7 @@ RECIPES: Mapping[str, tuple[Recipe, ...]] = MappingProxyType(
                 "datetime",
                 "timedelta",
                 (
-                    ("days", _one_of(0, 1, -1, 7, 30, 365), True),
+                    ("days", _one_of(1, 7, 30, 365, 0, -1), True),
                     ("seconds", _one_of(0, 1, 59, 60, 3600, 86399), False),
                 ),
             ),

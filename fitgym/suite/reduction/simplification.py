@@ -4,6 +4,7 @@ Every argument has a cost, about ten for each character. Round numbers cost less
 and a value whose kind does not match its annotation costs extra. Empty texts, empty containers and 0 cost more than
 values with content, because they exercise less of the code; only where a dict is not the first argument, it is seldom
 more than a set of options, so the empty one costs less. Among texts, the name of the parameter is the cheapest.
+Of the values that a parameter lists, the first is the cheapest: the year 2000 rather than the year 1.
 A number that an earlier argument of the call has costs more, because such a call does not notice that they are exchanged.
 Every proposal of `plainer` costs less than the value that it replaces, and the cost of an argument depends only on those
 before it, so simplification terminates.
@@ -41,6 +42,7 @@ _EMPTY_OPTIONS = 20  # less than any dict with content
 _LITTLE = {"0": 36, "1": 34, "2": 32, "3": 30}  # 0 and 1 are neutral to arithmetic, and 2 + 2 is 2 * 2
 _SAME = 10  # a number that another argument has, too: such a call does not notice that they are exchanged
 _NOTHING = 31  # None for what a constructor takes as it comes: more than 3, less than any container or object
+_LISTED, _LATER = 20, 3  # the first of the values that a parameter accepts, and each after it
 _WORD = 22  # the name of the parameter as a text; costs less than "a"
 
 _PLAIN: dict[str, tuple[Expression, ...]] = {
@@ -253,6 +255,8 @@ def _fitting(value: Expression, wish: _Wish, raises: bool) -> Iterator[Expressio
     kinds = sorted(_kinds(hint))
     if wish.nothing and not refers(value):
         yield Literal("None")
+    if hint.kind == "literal":
+        yield from map(Literal, hint.texts)
     if not conforms(value, hint) or (hint == NONE and isinstance(value, Ref)):
         yield from (plain for kind in kinds for plain in _PLAIN.get(kind, ()))
     elif raises and (refers(value) or isinstance(value, Name | Lambda)):
@@ -276,6 +280,8 @@ def _kind(expression: Expression) -> str:
 
 
 def _cost(expression: Expression, wish: _Wish) -> int:
+    if wish.hint.kind == "literal" and isinstance(expression, Literal) and expression.text in wish.hint.texts:
+        return _LISTED + _LATER * wish.hint.texts.index(expression.text)
     misfit = 0 if conforms(expression, wish.hint) else _MISFIT
     if wish.word and expression == Literal(wish.word):
         return misfit + _WORD
