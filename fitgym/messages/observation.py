@@ -382,7 +382,7 @@ class _Reader:
                     silent = False
                     yield fact
         cls = type(value)
-        for base in (list, tuple, dict, set):
+        for base in _BASES:
             if among(base, mro(cls)) and static(cls, "__len__") is base.__len__ and static(cls, "_fields") is None:
                 silent = False
                 if all(static(cls, name) is static(base, name) for name in ("__eq__", "__getitem__", "__iter__")):
@@ -422,8 +422,13 @@ def _content_first(members: Iterable[tuple[str, object]]) -> list[tuple[str, obj
     return sorted(members, key=lambda member: _is_empty(member[1]))
 
 
-def _is_empty(value: object) -> bool:
-    return value is None or value is False or (among(type(value), (*ATOMS, *CONTAINERS)) and not value)
+def _is_empty(value: Any) -> bool:
+    if value is None or value is False or (among(type(value), ATOMS) and not value):
+        return True
+    base = next(
+        (one for one in _BASES if among(one, mro(type(value)))), None
+    )  # the length of the base runs no own code
+    return base is not None and base.__len__(value) == 0
 
 
 def _standard_text(value: object) -> str | None:
@@ -459,6 +464,7 @@ def _has_identity(value: object) -> bool:
 
 _RAISE = dis.opmap["RAISE_VARARGS"]  # `raise` and `assert` compile to it, and nothing else does
 _PLAIN_ERRORS = (BaseException, KeyError, OSError, ImportError, AttributeError, NameError)  # `str` gives the argument
+_BASES: tuple[Any, ...] = (list, tuple, dict, set, frozenset)
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType)
 
 

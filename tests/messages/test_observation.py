@@ -333,6 +333,16 @@ def test_objects_in_objects_are_read_one_level_deep() -> None:
     ]
 
 
+def test_an_empty_container_of_a_class_of_its_own_has_no_content_either() -> None:
+    class Names(set):  # type: ignore[type-arg]
+        def __bool__(self) -> bool:
+            raise AssertionError("it runs no code of the class")
+
+    empty = {f"a{number}": Names() for number in range(20)}
+    found = facts(types.SimpleNamespace(**empty, used=Names({"b"}), last=0))
+    assert found[0][0] == ".used"
+
+
 def test_what_an_object_keeps_in_a_list_is_read_after_its_other_attributes() -> None:
     items = [types.SimpleNamespace(number=1), types.SimpleNamespace(number=2)]
     assert facts(types.SimpleNamespace(items=items, last="z")) == [
