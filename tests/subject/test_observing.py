@@ -63,12 +63,17 @@ BANK = {
 }
 
 
+def written(folder: Path, package: str, modules: dict[str, str]) -> Path:
+    """Write a package into a folder, and return the folder."""
+    (folder / package).mkdir()
+    for name, source in modules.items():
+        (folder / package / f"{name}.py").write_text(textwrap.dedent(source))
+    return folder
+
+
 @pytest.fixture
 def bank(tmp_path: Path) -> Path:
-    (tmp_path / "bank").mkdir()
-    for name, source in BANK.items():
-        (tmp_path / "bank" / f"{name}.py").write_text(textwrap.dedent(source))
-    return tmp_path
+    return written(tmp_path, "bank", BANK)
 
 
 def observing(subject: Subject) -> list[str]:
@@ -138,10 +143,7 @@ PARCELS = {
 
 @pytest.fixture
 def parcels(tmp_path: Path) -> Path:
-    (tmp_path / "parcels").mkdir()
-    for name, source in PARCELS.items():
-        (tmp_path / "parcels" / f"{name}.py").write_text(textwrap.dedent(source))
-    return tmp_path
+    return written(tmp_path, "parcels", PARCELS)
 
 
 def test_attributes_that_code_uses_of_its_arguments_can_be_set(parcels: Path) -> None:
