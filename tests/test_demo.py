@@ -28,6 +28,9 @@ def test_the_longest_of_the_short_tests_is_printed() -> None:
     source = f"def helper():\n    {'f();' * 50}\n{short}\n{middle}\n{long}"
     assert demo().example(source) == middle
     assert demo().example(long) == long.rstrip()
+    marked = "@mark\ndef test_marked():\n    a = 1\n    b = 2\n    assert a < b"
+    keeps = "def test_shelf_keeps_width():\n    a = 1\n    b = 2\n    c = 3\n    assert a"
+    assert demo().example(f"{keeps}\n\n{marked}") == marked
 
 
 @nightly
