@@ -58,11 +58,24 @@ class Catalogue:
         *,
         under_test: bool,
         drive: Drive = "",
+        operator: str = "",
+        unsearched: bool = False,
     ) -> None:
         """Add an operation whose code is not in the source; the arguments are those of `Operation`."""
-        number = len(self.operations)
         self.operations.append(
-            Operation(number, kind, module, name, owner, parameters, returns, under_test=under_test, drive=drive)
+            Operation(
+                len(self.operations),
+                kind,
+                module,
+                name,
+                owner,
+                parameters,
+                returns,
+                under_test=under_test,
+                drive=drive,
+                operator=operator,
+                unsearched=unsearched,
+            )
         )
 
     def register(self, cls: type) -> str:

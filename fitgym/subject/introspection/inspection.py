@@ -40,11 +40,11 @@ from fitgym.subject.introspection.helpers import Helpers
 from fitgym.subject.introspection.hooks import with_hooks
 from fitgym.subject.introspection.inner import returned_function
 from fitgym.subject.introspection.names import Nodes, plain
-from fitgym.subject.introspection.observing import add_observers, add_setters
 from fitgym.subject.introspection.parameters import Parameters
 from fitgym.subject.introspection.special import NOT_CALLED, OPERATORS, is_mangled, is_private, is_special
 from fitgym.subject.introspection.standard_input import reads_input
 from fitgym.subject.introspection.templates import template_methods
+from fitgym.subject.introspection.unsearched import add_observers, add_setters
 from fitgym.subject.mentions import mentions
 from fitgym.subject.subject import (
     Branch,

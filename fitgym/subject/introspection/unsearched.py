@@ -1,7 +1,7 @@
-"""Observing: what shows, or sets, the state of objects in finished tests. The search never calls it.
+"""Unsearched operations: calls that finished tests make and that the search never makes.
 
-Assertions read properties, texts and lengths of objects that other modules of the package define. Stand-ins give way to
-objects of the declared class whose attributes are set.
+Assertions read properties, texts and lengths of objects that other modules of the package define. Minimising replaces a
+stand-in by an object of the declared class and sets its attributes.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import cached_property
 
 from fitgym.subject.introspection.catalogue import Catalogue
 from fitgym.subject.introspection.names import find_class
-from fitgym.subject.subject import Operation, Parameter
+from fitgym.subject.subject import OperationKind, Parameter
 from fitgym.subject.types.hints import ANY, NONE, choices, home, is_protocol, name_of
 
 __all__ = ["add_observers", "add_setters"]
@@ -45,18 +45,10 @@ def add_observers(catalogue: Catalogue, module: str) -> None:
         place, qualname = home(cls)
         for member, is_property in _shown(cls, package):
             if member not in known:
-                catalogue.operations.append(
-                    Operation(
-                        len(catalogue.operations),
-                        "property" if is_property else "operator",
-                        place,
-                        f"{qualname}.{member}",
-                        key,
-                        under_test=False,
-                        operator="" if is_property else member,
-                        unsearched=True,
-                    )
-                )
+                kind: OperationKind = "property" if is_property else "operator"
+                operator = "" if is_property else member
+                name = f"{qualname}.{member}"
+                catalogue.add(kind, place, name, key, (), ANY, under_test=False, operator=operator, unsearched=True)
 
 
 def add_setters(catalogue: Catalogue) -> None:
@@ -76,19 +68,8 @@ def add_setters(catalogue: Catalogue) -> None:
     value = Parameter("value", "positional_only", ANY)
     for (key, name), cls in wanted.items():
         module, qualname = home(cls)
-        catalogue.operations.append(
-            Operation(
-                len(catalogue.operations),
-                "setter",
-                module,
-                f"{qualname}.{name}",
-                key,
-                (value,),
-                NONE,
-                under_test=False,
-                unsearched=True,
-            )
-        )
+        path = f"{qualname}.{name}"
+        catalogue.add("setter", module, path, key, (value,), NONE, under_test=False, unsearched=True)
 
 
 def _can_set(cls: type, name: str) -> bool:

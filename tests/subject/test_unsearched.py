@@ -1,4 +1,4 @@
-"""Observing: what shows the state of objects from other modules in finished tests, and what sets it."""
+"""Unsearched operations: what shows the state of objects in finished tests, and what sets it."""
 
 from __future__ import annotations
 
@@ -76,14 +76,14 @@ def bank(tmp_path: Path) -> Path:
     return written(tmp_path, "bank", BANK)
 
 
-def observing(subject: Subject) -> list[str]:
+def unsearched(subject: Subject) -> list[str]:
     return [one.name for one in subject.operations if one.unsearched]
 
 
 def test_what_shows_the_state_of_a_returned_object_is_known(bank: Path) -> None:
     with Executor(locate("bank.transfer", str(bank))) as executor:
         subject = executor.subject
-    assert observing(subject) == [
+    assert unsearched(subject) == [
         "Account.__repr__",
         "Account.__len__",
         "Account.owner",
