@@ -93,7 +93,7 @@ def results(imported: Coverage, suite: Coverage, record: dict[str, Any]) -> Tabl
 def example(source: str) -> str:
     """Return a test of the suite to print: the longest of those with short lines and at most twelve of them.
 
-    A test of an effect is preferred to one of what stays as it was.
+    Tests that check a change come before tests that check that nothing changed.
     """
     functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
     lines = source.splitlines()

@@ -111,7 +111,7 @@ def hooks(cls: type, nodes: Nodes, used: Mapping[str, Evidence], known: frozense
 
 
 def with_hooks(parameters: tuple[Parameter, ...], hooks: Iterable[Parameter]) -> tuple[Parameter, ...]:
-    """Return the parameters of a constructor and the members of a subclass, without those that have a parameter's name."""
+    """Return the parameters of a constructor, followed by the members of a subclass that have other names."""
     taken = {parameter.name for parameter in parameters}
     return (*parameters, *(hook for hook in hooks if hook.name not in taken))
 

@@ -1,8 +1,8 @@
 """Recipes: constructor arguments for classes whose signature is not informative enough.
 
 The values are chosen to be valid: a date is built to be used, and half of all randomly drawn days do not exist. Invalid
-dates reach the subject through its own parameters. They have content, too: a container that a test leaves empty, or a
-pattern that fits everything, shows little of what the subject does with it.
+dates reach the subject through its own parameters. Objects also have content, because a test with an empty container, or
+with a pattern that matches everything, checks little.
 """
 
 from __future__ import annotations

@@ -30,14 +30,14 @@ def optional_packages(
 ) -> frozenset[str]:
     """Return the names of the installed packages that the distribution of the subject does not require.
 
-    What it requires is read from the metadata of its distribution, or from the `pyproject.toml` of its project if it is
-    not installed, with the requirements of these in turn; what only an extra requires is optional. Nothing is optional
-    if neither exists.
+    The requirements come from the metadata of the distribution. If it is not installed, they come from the
+    `pyproject.toml` of the project. The requirements of each required package count, too. What only an extra requires is
+    optional. If there is neither metadata nor a `pyproject.toml`, nothing is optional.
 
     Args:
         imported: the top-level modules that a run imported, each with its folder.
         reference: the subject.
-        given: names of packages that are taken as required, with what they require.
+        given: names of further packages that count as required, together with their own requirements.
     """
     top = reference.module.partition(".")[0]
     installed = {name for name, folder in imported.items() if name != top and _has_metadata(folder)}
