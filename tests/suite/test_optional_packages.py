@@ -216,6 +216,15 @@ def test_a_test_whose_own_import_needs_a_package_is_left_out(tmp_path: Path) -> 
     ]
 
 
+def test_a_test_may_import_what_its_subject_needs_anyway(tmp_path: Path) -> None:
+    suite = Suite(tmp_path, own="assert other.frame('a') == '(a)'", plain="assert shop.plain('a') == 'A'")
+    (tmp_path / "shop.py").write_text(f"import other\n{SHOP}")
+    stable = suite.stable("other")
+    found = independent(stable, partial(with_own_import, suite), suite.reference)
+    assert needs(found) == {"test_own": ("other",), "test_plain": ("other",)}
+    assert not found.dropped
+
+
 def test_the_suite_stays_as_it_is_if_others_need_what_is_left_out(tmp_path: Path) -> None:
     suite = Suite(
         tmp_path, own="shop.left = other.frame('a')", after="assert hasattr(shop, 'left') or not shop.seeks()"
@@ -297,6 +306,29 @@ def test_new_tests_of_an_existing_file_ask_for_their_package_themselves(tmp_path
     text = file_name.read_text()
     assert "test_double" in text and "test_late" in text
     assert '    pytest.importorskip("fancy")' in text.splitlines()
+
+
+@pytest.mark.parametrize("style", ["pytest", "unittest"])
+def test_a_file_that_is_skipped_without_a_package_imports_it_afterwards(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, style: str
+) -> None:
+    site, installed = tmp_path / "site", tmp_path / "installed"
+    site.mkdir()
+    installed.mkdir()
+    monkeypatch.setenv("PYTHONPATH", str(installed))
+    monkeypatch.syspath_prepend(str(installed))
+    source = "import fancy\n\ndef doubled(tag: fancy.Tag, times: int) -> int:\n    return tag.size * times\n"
+    distribution(site, "shop", source=source)
+    distribution(
+        installed, "fancy", source="class Tag:\n    def __init__(self, size: int) -> None:\n        self.size = size\n"
+    )
+    fitgym.generate(str(site / "shop.py"), budget="200x", seed=1, output=str(site), format=style)
+    (file,) = site.glob("test_*.py")
+    lines = file.read_text().splitlines()
+    (asking,) = (at for at, line in enumerate(lines) if "importorskip(" in line or "SkipTest(" in line)
+    assert lines.index("from fancy import Tag") > asking
+    for rules in (["check"], ["format"]):
+        assert_ruff_accepts(file, rules)
 
 
 @pytest.mark.parametrize("style", ["pytest", "unittest"])

@@ -42,8 +42,8 @@ def independent(
 
     The tests run as if the optional packages that they import were not installed. A failing test that asks for some of
     them is skipped without these from now on, another one without those that the import of the file asks for. A test
-    that fails nevertheless, or whose own imports need a hidden package, is left out. If the import of the subject needs
-    one, all tests are skipped without it. The suite stays as it is if the time runs out, or if the others fail without
+    that fails nevertheless, or whose own imports need a hidden package, is left out. If the import of the subject, or
+    each test, needs one, all tests are skipped without it. The suite stays as it is if the time runs out, or if the others fail without
     the tests that are left out.
 
     Args:
@@ -56,10 +56,14 @@ def independent(
     hidden = optional_packages(stable.imported, reference)
     if not hidden:
         return stable
-    left = list(stable.tests)
-    if _imports(render(left)) & hidden:
-        left = [test for test in left if not _imports(render([test])) & hidden]
+    left = _importable(stable.tests, render, hidden)
     needed: frozenset[str] = frozenset()
+    if not left:  # each test imports some, so the file is to be skipped without them
+        needed = _imports(render(stable.tests)) & hidden
+        left = [_needing(test, needed) for test in stable.tests]
+        if not _is_skipped(render(left), reference, hidden, max(0.0, min(limit_s, deadline.rest))):
+            return stable
+        hidden = optional_packages(stable.imported, reference, needed)
     for _ in range(ROUNDS):
         if not left or deadline.rest <= 0:
             break
@@ -75,8 +79,8 @@ def independent(
                 if not missing:
                     break
                 needed |= missing
-                left = [_needing(test, missing) for test in left]
                 hidden = optional_packages(stable.imported, reference, needed)
+                left = [_needing(test, needed) for test in _importable(stable.tests, render, hidden)]
                 continue
             failing = {test.name for test in left if not run.verdicts.get(test.name, _MISSING).passed}
             if run.finished and not failing:
@@ -107,6 +111,13 @@ _MISSING = Verdict(False, (), "it was not run")
 _NEEDED = "it depends on which packages are installed"
 
 
+def _importable(tests: Sequence[FinishedTest], render: Render, hidden: frozenset[str]) -> list[FinishedTest]:
+    """Return the tests whose own imports need no hidden package."""
+    if not _imports(render(tests)) & hidden:
+        return list(tests)
+    return [test for test in tests if not _imports(render([test])) & hidden]
+
+
 def _imports(text: str) -> frozenset[str]:
     """Return the top-level packages that a file imports."""
     found: set[str] = set()
@@ -116,6 +127,12 @@ def _imports(text: str) -> frozenset[str]:
         elif isinstance(node, ast.ImportFrom):
             found.add((node.module or "").partition(".")[0])
     return frozenset(found)
+
+
+def _is_skipped(text: str, reference: Reference, hidden: frozenset[str], limit_s: float) -> bool:
+    """Return whether a file is skipped as a whole without some packages."""
+    with closing(Rerun(text, reference, hidden=hidden, limit_s=limit_s).wait()) as run:
+        return run.skipped
 
 
 def _asked_at_import(run: Rerun, reference: Reference) -> frozenset[str]:

@@ -87,6 +87,7 @@ class Rerun:
     Attributes:
         verdicts: by name of the test, complete after `wait`.
         unusable: why the file could not be imported, "" if it could.
+        skipped: the file was skipped as a whole.
         timed_out: the interpreter was killed at a time limit.
         finished: the interpreter exited by itself after running every test, and pytest completed normally.
         seconds: duration of the run.
@@ -108,6 +109,7 @@ class Rerun:
     patience_s: float = math.inf
     verdicts: dict[str, Verdict] = field(init=False, default_factory=dict)
     unusable: str = field(init=False, default="")
+    skipped: bool = field(init=False, default=False)
     timed_out: bool = field(init=False, default=False)
     finished: bool = field(init=False, default=False)
     seconds: float = field(init=False, default=0.0)
@@ -281,6 +283,9 @@ class Rerun:
             except ValueError:  # the interpreter died while writing the line
                 break
             match entry["event"]:
+                case "skipped":
+                    self.skipped = True
+                    continue
                 case "wrote":
                     writers.add(entry["test"])
                     continue
@@ -306,7 +311,7 @@ class Rerun:
             self.verdicts[running] = Verdict(False, (), why, seconds=silent_s)
         elif not self.verdicts and not self.unusable:
             silent = "it was not imported in time" if code is None else "the interpreter wrote nothing"
-            self.unusable = self._last_words() or silent
+            self.unusable = "it is skipped" if self.skipped else self._last_words() or silent
         # Exit code 1 without a failed test: a test broke pytest itself, and would break the user's pytest as well.
         expected = int(not all(verdict.passed for verdict in self.verdicts.values()))
         self.finished = code == expected and not running and not self.unusable

@@ -78,7 +78,8 @@ class Verdicts:
     Events: "start"; "end" with `passed`, `assertions` (indexes of those that do not hold), `error` and `seconds`;
         "wrote" after a test that left or changed something in the current folder, or looked at a file of the project
         in it; "asked" with the `package` if a test, or for "" the import of the file, asks for a hidden package;
-        "imported" at the end with the imported `packages`; "unusable" if the file cannot be imported.
+        "imported" at the end with the imported `packages`; "unusable" if the file cannot be imported; "skipped" if it
+        is skipped as a whole.
     """
 
     def __init__(self, path: Path, still_s: float = 0.0) -> None:
@@ -101,9 +102,11 @@ class Verdicts:
         self._write(event="asked", test=self._running, package=package)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Write that the file cannot be imported."""
+        """Write that the file cannot be imported, or is skipped."""
         if report.failed:
             self._write(event="unusable", test="", error=_last_line(report.longrepr))
+        elif report.skipped:
+            self._write(event="skipped", test="")
 
     def pytest_collection_finish(self) -> None:
         """Note the clocks: what the import of the file does to them is not the fault of a test."""

@@ -12,7 +12,7 @@ import itertools
 import os
 import sys
 import tempfile
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -31,6 +31,9 @@ from fitgym.suite.text.source import Rendered, render
 from fitgym.testcase.expression import Literal, refs
 
 __all__ = ["arranged", "export", "file_name", "suite_text", "write"]
+
+_RUNNER = ("pytest",)
+"""Third-party packages that a file imports before it asks for others."""
 
 Body = tuple[list[str], Mapping[int, str]]
 """The lines of a test's body, and the variables by position."""
@@ -174,26 +177,33 @@ def _imports(subject: Subject, scope: Scope, folder: str | Path | None, skipping
     """Return the import lines.
 
     Lines that skip the file, make the subject importable, or remove files written by its import come before its import.
+    Those that skip the file come before the imports of third-party packages, too.
     """
     reference = subject.reference
     root = import_root(reference)
     if folder is not None and root and is_configured(root, Path(folder)):
         root = ""
     first = [*([""] if skipping else []), *skipping, *undoing(subject, scope, WIDTH)]
-    ours = (reference.module.partition(".")[0],) if is_first_party(reference) else ()
+    top = reference.module.partition(".")[0]
+    ours = (top,) if is_first_party(reference) else ()
+    runner = _RUNNER if skipping else ()
+
+    def is_late(package: str) -> bool:
+        return package == top or bool(skipping and package not in {*sys.stdlib_module_names, *_RUNNER, ""})
+
     if not root or folder is None:
-        lines = scope.imports(WIDTH, first_party=ours)
+        lines = scope.imports(WIDTH, first_party=ours, runner=runner)
         if first and lines:
-            before, after = _split(lines, (reference.module.partition(".")[0],))
+            before, after = _split(lines, is_late)
             lines = [*before, *first, "", *after]
         note = [f"# The folder of `{reference.module.partition('.')[0]}` has to be on PYTHONPATH.", ""] if root else []
         return [*note, *lines] if lines else []
     way = Path(os.path.relpath(root, folder)).as_posix()
     scope.module("os")
     scope.module("sys")
-    lines = scope.imports(WIDTH, first_party=ours)
+    lines = scope.imports(WIDTH, first_party=ours, runner=runner)
     # Imports of the subject's own project come after the line that makes it importable.
-    before, after = _split(lines, ours)
+    before, after = _split(lines, is_late)
     paths, sys_module = f"{scope.module('os')}.path", scope.module("sys")
     here = Bracket(f"{paths}.dirname(", ("__file__",), ")", call=True)
     target = here if way == "." else Bracket(f"{paths}.join(", (here, literal_source(repr(way))), ")", call=True)
@@ -201,9 +211,9 @@ def _imports(subject: Subject, scope: Scope, folder: str | Path | None, skipping
     return [*before, "", *extend, *first, "", *after]
 
 
-def _split(lines: list[str], packages: Collection[str]) -> tuple[list[str], list[str]]:
-    """Split the import lines before the first import of some packages; blank lines at the split are removed."""
-    start = next((i for i, line in enumerate(lines) if _imported(line) in packages), len(lines))
+def _split(lines: list[str], is_late: Callable[[str], bool]) -> tuple[list[str], list[str]]:
+    """Split the import lines before the first import of a late package; blank lines at the split are removed."""
+    start = next((i for i, line in enumerate(lines) if is_late(_imported(line))), len(lines))
     before, after = lines[:start], lines[start:]
     while before and not before[-1]:
         before.pop()

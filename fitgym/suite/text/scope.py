@@ -76,17 +76,19 @@ class Scope:
             self._modules[name] = text
         return text
 
-    def imports(self, width: int = 88, *, first_party: Container[str] = ()) -> list[str]:
+    def imports(self, width: int = 88, *, first_party: Container[str] = (), runner: Container[str] = ()) -> list[str]:
         """Return the import lines in blocks: standard library, third party, first party; sorted as by ruff and isort.
 
         Args:
             width: maximal length of a line.
             first_party: top-level names of packages that belong to the project of the file.
+            runner: third-party packages that have a block of their own, before the others.
         """
-        blocks: tuple[list[str], list[str], list[str]] = ([], [], [])
+        blocks: tuple[list[str], ...] = ([], [], [], [])
 
         def block(module: str) -> list[str]:
-            return blocks[0 if _is_standard(module) else 2 if module.partition(".")[0] in first_party else 1]
+            top = module.partition(".")[0]
+            return blocks[0 if _is_standard(module) else 3 if top in first_party else 1 if top in runner else 2]
 
         for name in sorted(self._modules, key=_natural):
             text = self._modules[name]
