@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from fitgym.messages.observation import CAPTURED, Observation
 from fitgym.subject.introspection.command_lines import INVOKE
 from fitgym.subject.subject import Operation, Subject
+from fitgym.suite.text.operators import IN_PLACE
 from fitgym.suite.text.scope import snake_case
 from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, Ref
 from fitgym.testcase.statement import Statement
@@ -220,7 +221,7 @@ def operation_words(operation: Operation) -> str:
     if operation.kind == "setter":
         words.insert(-1, "set")
     if operation.kind == "operator":
-        words[-1] = _words(operation.operator)
+        words[-1] = _words(operation.operator)[operation.operator in IN_PLACE :]  # `__iadd__` is "add"
     if operation.kind == "constructor":
         words.append("init")
     return "_".join(word for word in words if word) or "operation"
@@ -255,6 +256,8 @@ def _argument_details(subject: Subject, statements: Sequence[Statement], stateme
     def made_by(argument: Ref) -> tuple[str, str]:
         """Return words for the operation that made an argument, without and with that operation's own arguments."""
         maker = statements[argument.position]
+        while subject.operations[maker.operation].operator in IN_PLACE:  # the result is the object itself
+            maker = statements[maker.receiver]
         name = _words(subject.operations[maker.operation].name.rpartition(".")[2])
         values = [word for value in maker.args for word in itertools.islice(_value_words(value), 1)]
         return name, f"{name}_{'_'.join(values)}" if values else ""

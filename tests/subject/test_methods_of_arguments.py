@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import fitgym
 from fitgym.execution.executor import Executor
 from fitgym.subject.source import locate
 
@@ -40,3 +41,33 @@ def test_an_inherited_method_is_added_once_for_all_subclasses(tmp_path: Path) ->
         ("Node.clear", "wood.nodes.Node"),
     ]
     assert "wood.nodes.Node" in classes["wood.nodes.Leaf"].bases  # so a leaf can be the receiver
+
+
+BUFFER = """
+class Buffer:
+    def __init__(self): self.data = b""
+    def __iadd__(self, more: bytes):
+        self.data += more
+        return self
+    def __setitem__(self, key: str, value: int): self.data = key.encode() * value
+    def __add__(self, more): return self
+    def __len__(self): return len(self.data)
+"""
+
+
+def test_operators_that_change_an_argument_are_helpers_too(tmp_path: Path) -> None:
+    package = tmp_path / "wire"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "buffers.py").write_text(BUFFER)
+    (package / "reader.py").write_text(
+        "from wire.buffers import Buffer\n\n"
+        "def kind(buffer: Buffer):\n"
+        "    return 'empty' if not buffer.data else 'start' if buffer.data.startswith(b'GET') else 'other'\n"
+    )
+    with Executor(locate("wire.reader", str(tmp_path))) as executor:
+        helpers = [one for one in executor.subject.operations if one.kind == "operator" and not one.unsearched]
+    assert sorted(one.name for one in helpers) == ["Buffer.__iadd__", "Buffer.__setitem__"]
+    run = fitgym.generate(str(package / "reader.py"), goal="coverage", budget="800x", seed=1)
+    assert 'buffer += b"GET' in run.source
+    assert "iadd" not in run.source

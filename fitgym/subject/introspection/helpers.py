@@ -26,7 +26,7 @@ from fitgym.subject.introspection.recipes import (
     input_setter,
     variable_setter,
 )
-from fitgym.subject.introspection.special import is_special
+from fitgym.subject.introspection.special import CHANGING, is_special
 from fitgym.subject.mentions import Mentions
 from fitgym.subject.subject import Drive, OperationKind, Parameter
 from fitgym.subject.types.hints import ANY, ELLIPSIS, NAMESPACES, NONE, Hint, choices, is_protocol, name_of
@@ -307,7 +307,7 @@ class Helpers:
                 self._catalogue.wanted.append((Hint("class", key), depth + 1))
 
     def _changing_methods(self, cls: type, depth: int) -> None:
-        """Add public methods of a class of the package whose objects are arguments.
+        """Add public methods of a class of the package whose objects are arguments, and operators that change these.
 
         They bring the objects into states that no constructor creates. An inherited method is added once for all
         subclasses.
@@ -317,7 +317,7 @@ class Helpers:
             for base in reversed(cls.__mro__)
             if str(base.__module__).partition(".")[0] == self._package
             for member, raw in reversed(list(vars(base).items()))
-            if isinstance(raw, types.FunctionType) and not member.startswith("_")
+            if isinstance(raw, types.FunctionType) and (member in CHANGING or not member.startswith("_"))
         }
         for member, (base, raw) in list(methods.items())[:_MOST_METHODS]:
             owner = self._catalogue.register(base)
@@ -327,7 +327,8 @@ class Helpers:
             module, qualname = self._catalogue.home(base)
             found = self._parameters.foreign(raw, module, f"{qualname}.{member}", base, bound=True)
             if found is not None:
-                self._helper("method", module, f"{qualname}.{member}", owner, found, ANY, depth + 1)
+                kind: OperationKind = "operator" if member in CHANGING else "method"
+                self._helper(kind, module, f"{qualname}.{member}", owner, found, ANY, depth + 1)
 
     def _helper(
         self,
@@ -343,7 +344,10 @@ class Helpers:
         for parameter in parameters:
             if parameter.required or depth == 0:
                 self._catalogue.wanted.append((parameter.hint, depth + 1))
-        self._catalogue.add(kind, module, name, owner, parameters, returns, under_test=False, drive=drive)
+        operator = name.rpartition(".")[2] if kind == "operator" else ""
+        self._catalogue.add(
+            kind, module, name, owner, parameters, returns, under_test=False, drive=drive, operator=operator
+        )
 
     def _satisfying(self, protocol: type, name: str, depth: int) -> None:
         """Add the classes of the package that have all attributes required by a protocol, and a plain double of it."""

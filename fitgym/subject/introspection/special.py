@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["NOT_CALLED", "OPERATORS", "is_mangled", "is_private", "is_special"]
+__all__ = ["CHANGING", "NOT_CALLED", "OPERATORS", "is_mangled", "is_private", "is_special"]
 
 _ARITHMETIC = (
     "add",
@@ -21,6 +21,11 @@ _ARITHMETIC = (
     "xor",
 )
 
+_IN_PLACE = tuple(f"__i{name}__" for name in _ARITHMETIC if name != "divmod")
+
+CHANGING = frozenset({"__setitem__", *_IN_PLACE})
+"""Special methods that change their receiver: `x[key] = value`, `x += y`."""
+
 OPERATORS: tuple[str, ...] = (
     *("__len__", "__bool__", "__str__", "__repr__", "__bytes__", "__hash__", "__format__", "__int__", "__float__"),
     *("__complex__", "__index__", "__neg__", "__pos__", "__abs__", "__invert__", "__round__", "__trunc__", "__floor__"),
@@ -29,7 +34,7 @@ OPERATORS: tuple[str, ...] = (
     *("__aiter__", "__anext__", "__await__"),
     *(f"__{name}__" for name in _ARITHMETIC),
     *(f"__r{name}__" for name in _ARITHMETIC),
-    *(f"__i{name}__" for name in _ARITHMETIC if name != "divmod"),
+    *_IN_PLACE,
 )
 """Special methods that a test writes as an operator, a built-in function or a statement.
 
