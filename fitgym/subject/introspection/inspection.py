@@ -22,6 +22,7 @@ from dataclasses import replace
 from typing import Any
 
 from fitgym.errors import SubjectError
+from fitgym.subject.code.built_names import completions
 from fitgym.subject.code.clocks import clocks
 from fitgym.subject.code.constants import constants
 from fitgym.subject.code.environment import variables
@@ -108,7 +109,11 @@ def complete(
         dependences=dependences,
         operations=tuple(catalogue.operations),
         classes=catalogue.entries(),
-        constants=tuple(dict.fromkeys((*constants(tree), *bindings.literals, *inspector.example_literals()))),
+        constants=tuple(
+            dict.fromkeys(
+                (*constants(tree), *map(repr, completions(tree)), *bindings.literals, *inspector.example_literals())
+            )
+        ),
         patterns=tuple(dict.fromkeys((*patterns(tree), *bindings.patterns))),
     )
 
