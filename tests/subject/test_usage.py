@@ -254,6 +254,41 @@ def test_items_stay_the_same_in_a_copy_of_their_container():
     assert usage.demands(usage.definitions.functions["f"])["rows"].args == (Hint("class", "datetime.timedelta"),)
 
 
+@pytest.mark.parametrize(
+    "copied",
+    [
+        "copy.copy(x)",
+        "copy.deepcopy(x)",
+        "deepcopy(x)",
+        "x.copy()",
+        "dict(x)",
+        "OrderedDict(x)",
+        "typing.cast(dict, x)",
+    ],
+)
+def test_what_is_done_with_a_copy_is_done_with_the_argument(copied):
+    for body in (f"x = {copied}\nreturn x['size'] + 1", f"y = {copied}\nreturn y.get('size', 0) + 1"):
+        assert demanded(body) == {"x": record(size=NUMBER)}
+
+
+def test_a_function_of_that_name_that_is_an_argument_copies_nothing():
+    assert "x" not in demanded("return deepcopy(x)['size'] + 1", "x, deepcopy")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if z:\n    part = x['a']\nelse:\n    part = y['a']\nreturn part.upper()",
+        "part = x['a']\nif z:\n    part = y['a']\nreturn part.upper()",
+        "part = x['a']\nif z:\n    pass\nelse:\n    part = y['a']\nreturn part.upper()",
+        "if z:\n    part = x['a']\nelif y:\n    part = y['a']\nelse:\n    part = ''\nreturn part.upper()",
+    ],
+)
+def test_a_variable_has_the_values_of_both_branches(body):
+    found = demanded(body, "x, y, z")
+    assert (found["x"], found["y"]) == (record(a=STR), record(a=STR))
+
+
 def test_evidence_without_uses_is_any():
     assert Evidence().hint() == ANY
 

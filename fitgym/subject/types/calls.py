@@ -12,7 +12,7 @@ from fitgym.subject.code.definitions import AnyFunction, Definitions, bound, cal
 from fitgym.subject.subject import Parameter
 from fitgym.subject.types.evidence import Evidence, Uses
 from fitgym.subject.types.hints import ANY, Hint
-from fitgym.subject.types.library import CALLS, HAVING, METHOD_CALLS, MODULE_CALLS, MODULES, PASSED_ON, TYPES
+from fitgym.subject.types.library import CALLS, COPYING, HAVING, METHOD_CALLS, MODULE_CALLS, MODULES, PASSED_ON, TYPES
 
 __all__ = ["Caller", "Module", "Receivers", "class_hints", "read_call"]
 
@@ -90,6 +90,10 @@ def read_call(caller: Caller, node: ast.Call) -> Evidence:
             result.made.append(caller.definitions.classes[function.id])
         return result
     _passed_on(caller, node, arguments, words)
+    if (copied := _copied(caller, function, arguments)) is not None and not starred:
+        if name in TYPES:
+            copied.use(name)
+        return copied
     if isinstance(function, ast.Attribute):
         return _method(caller, node, function, arguments)
     if not isinstance(function, ast.Name):
@@ -121,8 +125,6 @@ def read_call(caller: Caller, node: ast.Call) -> Evidence:
         arguments[0].seen.setdefault(TYPES["int"])
         arguments[0].seen.setdefault(TYPES["str"])
         arguments[0].seen.setdefault(TYPES["float"])
-    elif name == "dict" and arguments:
-        arguments[0].use("dict")
     elif name not in CALLS and not hasattr(builtins, name):
         for argument in (*arguments, *words):
             argument.use("escaped")
@@ -232,6 +234,15 @@ def _inherited(caller: Caller, function: ast.Attribute) -> tuple[AnyFunction | N
     elif isinstance(base, ast.Name) and base.id in caller.definitions.classes and base.id not in caller.names:
         return caller.definitions.method(caller.definitions.classes[base.id], function.attr), 0
     return None, 0
+
+
+def _copied(caller: Caller, function: ast.expr, arguments: list[Evidence]) -> Evidence | None:
+    """Return the evidence about the argument that a call returns or copies, None if it does neither."""
+    root = function.value if isinstance(function, ast.Attribute) else function
+    if not isinstance(root, ast.Name) or root.id in caller.names:
+        return None
+    position = COPYING.get(ast.unparse(function), len(arguments))
+    return arguments[position] if position < len(arguments) else None
 
 
 def _method(caller: Caller, node: ast.Call, function: ast.Attribute, arguments: list[Evidence]) -> Evidence:

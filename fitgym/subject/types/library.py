@@ -11,7 +11,7 @@ from types import MappingProxyType
 from fitgym.subject.types.evidence import Uses
 from fitgym.subject.types.hints import ANY, Hint, union
 
-__all__ = ["CALLS", "FORMATS", "HAVING", "METHOD_CALLS", "MODULES", "MODULE_CALLS", "PASSED_ON", "TYPES"]
+__all__ = ["CALLS", "COPYING", "FORMATS", "HAVING", "METHOD_CALLS", "MODULES", "MODULE_CALLS", "PASSED_ON", "TYPES"]
 
 TYPES: Mapping[str, Hint] = MappingProxyType(
     {
@@ -102,6 +102,15 @@ CALLS: Mapping[str, tuple[Uses, ...]] = MappingProxyType(
 
 "" implies none. The last entry applies to all further arguments.
 """
+
+COPYING: Mapping[str, int] = MappingProxyType(
+    {
+        **dict.fromkeys(("copy.copy", "copy.deepcopy", "copy", "deepcopy"), 0),
+        **dict.fromkeys(("dict", "OrderedDict", "collections.OrderedDict"), 0),
+        **dict.fromkeys(("typing.cast", "cast"), 1),
+    }
+)
+"""Calls whose result is one of the arguments or a copy of it, with the position of the argument."""
 
 MODULE_CALLS: Mapping[str, tuple[Uses, ...]] = MappingProxyType(
     {

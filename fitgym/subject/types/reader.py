@@ -119,7 +119,14 @@ class _Reader:
                 self.bind(target, Evidence())
                 self.inner_block(body)
                 self.inner_block(orelse)
-            case ast.If(test=test, body=body, orelse=orelse) | ast.While(test=test, body=body, orelse=orelse):
+            case ast.If(test=test, body=body, orelse=orelse):
+                self.test(test)
+                before = dict(self.names)
+                self.inner_block(body)
+                after, self.names = self.names, before
+                self.inner_block(orelse)
+                self.join(after)
+            case ast.While(test=test, body=body, orelse=orelse):
                 self.test(test)
                 self.inner_block(body)
                 self.inner_block(orelse)
@@ -166,6 +173,15 @@ class _Reader:
                     if case.guard is not None:
                         self.test(case.guard)
                     self.inner_block(case.body)
+
+    def join(self, others: dict[str, Evidence]) -> None:
+        """Let each name that has another value on another path refer to both values."""
+        for name, other in others.items():
+            here = self.names.setdefault(name, other)
+            if here is not other:
+                self.names[name] = Evidence()
+                here.link(self.names[name])
+                other.link(self.names[name])
 
     def closure(self, node: AnyFunction, body: list[ast.stmt]) -> None:
         inner = _Reader(self.reading, dict(self.names), self.owner, self.receiver)
