@@ -289,6 +289,55 @@ def test_a_variable_has_the_values_of_both_branches(body):
     assert (found["x"], found["y"]) == (record(a=STR), record(a=STR))
 
 
+TABLES = """
+CODES = {"gzip": 1, "bzip2": 2}
+NAMES: tuple = ("red", "blue")
+MIXED = frozenset(["a", 1, None, True, -2, other])
+
+class Desk:
+    LEGS = {4: "four", 3: "three"}
+
+    def f(self, x):
+        %s
+
+class Table(Desk):
+    def g(self, x):
+        return self.LEGS.get(x)
+"""
+
+
+@pytest.mark.parametrize(
+    ("expression", "texts"),
+    [
+        ("CODES[x]", ("'gzip'", "'bzip2'")),
+        ("CODES.get(x)", ("'gzip'", "'bzip2'")),
+        ("x in CODES", ("'gzip'", "'bzip2'")),
+        ("x not in NAMES", ("'red'", "'blue'")),
+        ("self.LEGS[x]", ("4", "3")),
+        ("Desk.LEGS[x]", ("4", "3")),
+        ("x in MIXED", ("'a'", "1")),
+        ("{'l': 1}[x]", ("'l'",)),
+        ("x in ('l', 'r', 'm') or x.upper()", ("'l'", "'r'", "'m'")),
+    ],
+)
+def test_what_is_looked_up_is_one_of_the_keys(expression, texts):
+    usage = Usage(ast.parse(TABLES % f"return {expression}"))
+    method = usage.definitions.method(usage.definitions.classes["Desk"], "f")
+    assert choices(usage.demands(method)["x"])[0] == Hint("literal", texts=texts)
+
+
+def test_a_local_table_hides_that_of_the_module():
+    usage = Usage(ast.parse(TABLES % "CODES = {'a': 1}\n        return CODES[x]"))
+    method = usage.definitions.method(usage.definitions.classes["Desk"], "f")
+    assert choices(usage.demands(method)["x"])[0] == Hint("literal", texts=("'a'",))
+
+
+def test_a_class_inherits_its_tables():
+    usage = Usage(ast.parse(TABLES % "pass"))
+    method = usage.definitions.method(usage.definitions.classes["Table"], "g")
+    assert choices(usage.demands(method)["x"])[0] == Hint("literal", texts=("4", "3"))
+
+
 def test_evidence_without_uses_is_any():
     assert Evidence().hint() == ANY
 

@@ -194,6 +194,17 @@ def test_of_listed_values_the_first_is_the_plainest(before: str, after: str) -> 
     assert table.statements(kept) == [Statement(0, args=(Literal(after),))]
 
 
+@pytest.mark.parametrize(("before", "after"), [("'bzip2'", "'bzip2'"), ("'zip'", "'how'"), ("'xz'", "'xz'")])
+def test_a_value_that_the_code_expects_is_plainer_than_any_other(before: str, after: str) -> None:
+    table = StatementTable()
+    hint = Hint("union", args=(Hint("literal", texts=("'gzip'", "'bzip2'", "'xz'")), Hint("class", "builtins.str")))
+    operations = (Operation(0, "function", "shop", "pack", "", (Parameter("how", "positional_only", hint),)),)
+    world = Arguments(table, [lambda s: s.operation == 0])
+    test = table.testcase([Statement(0, args=(Literal(before),))])
+    (kept,) = minimize([test], world.covered, table, operations=operations)
+    assert table.statements(kept) == [Statement(0, args=(Literal(after),))]
+
+
 def test_without_takes_dependents_along() -> None:
     assert without([call(0), call(1, 0), call(2), call(3, receiver=1)], 0) == [2]
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
+from fitgym.subject.code.listings import listings
+
 __all__ = [
     "AnyFunction",
     "Definitions",
@@ -30,12 +32,14 @@ class Definitions:
         functions: the top-level functions, by name.
         classes: all classes, by name; if several have the same name, the first.
         owners: the class of each method.
+        listings: the constants in displays that the module and its classes name.
     """
 
     def __init__(self, tree: ast.AST) -> None:
         self.functions: dict[str, AnyFunction] = {}
         self.classes: dict[str, ast.ClassDef] = {}
         self.owners: dict[AnyFunction, ast.ClassDef] = {}
+        self.listings = listings(tree)
         self._index(tree)
 
     def method(self, owner: ast.ClassDef, name: str, depth: int = 5) -> AnyFunction | None:

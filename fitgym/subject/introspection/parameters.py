@@ -44,8 +44,6 @@ from fitgym.subject.types.hints import (
     ELLIPSIS,
     NAMESPACES,
     NONE,
-    PATH,
-    PATH_TEXT,
     Hint,
     choices,
     name_of,
@@ -54,6 +52,7 @@ from fitgym.subject.types.hints import (
 )
 from fitgym.subject.types.inspected import Inspected, inspected
 from fitgym.subject.types.protocols import annotated
+from fitgym.subject.types.refined import refined
 from fitgym.subject.types.unused import unused
 from fitgym.subject.types.usage import Usage
 
@@ -371,31 +370,10 @@ class _Sources:
         if hint.kind == "any":  # `Any` says no more than no annotation
             return self._guess(entry), False
         declared = hint.kind != "any"
-        if hint.kind == "class" and hint.name in NAMESPACES:
-            hint = self._filled(hint, entry.name)
-        hint = self._keyed(hint, entry.name)
-        if {PATH, PATH_TEXT} & set(choices(self.used.get(entry.name, ANY))) and _STR in choices(hint):
-            hint = union([hint, PATH_TEXT])
+        hint = refined(hint, self.used.get(entry.name, ANY))
         if entry.default is None and hint.kind not in ("any", "none"):
             hint = union([hint, NONE])  # implicit Optional, which type checkers used to assume
         return hint, declared
-
-    def _keyed(self, declared: Hint, name: str) -> Hint:
-        """Return a declared dictionary or mapping with the keys that the body uses, as a first choice."""
-        found: list[Hint] = []
-        for choice in choices(declared):
-            if choice.kind in ("dict", "mapping") and choice.args[:1] in ((_STR,), (ANY,)):
-                used = [one for one in choices(self.used.get(name, ANY)) if one.kind == "record"]
-                found += [one._replace(args=tuple(_closest(choice.args[1], arg) for arg in one.args)) for one in used]
-            found.append(choice)
-        return union(found)
-
-    def _filled(self, declared: Hint, name: str) -> Hint:
-        """Return a declared holder of attributes with the attributes that the body uses."""
-        for used in choices(self.used.get(name, ANY)):
-            if used.kind == "class" and used.texts:
-                return used._replace(name=declared.name)
-        return declared
 
     def _guess(self, entry: inspect.Parameter) -> Hint:
         default = ANY if entry.default is entry.empty else from_default(entry.default)
@@ -428,11 +406,6 @@ class _Sources:
 _STR = Hint("class", "builtins.str")
 _LOOSE = frozenset({"Array", "Date", "File", "Function", "Object", "Path"})
 """Words for types in prose that seldom mean a class of the package with this name."""
-
-
-def _closest(declared: Hint, inferred: Hint) -> Hint:
-    """Return the inferred type of a value if there is one and the declared type leaves it open, else the declared one."""
-    return inferred if declared.kind in ("any", "union") and inferred.kind != "any" else declared
 
 
 def _declared(entry: inspect.Parameter, space: Namespace, owner: type | None, stub: Signature | None) -> Hint:

@@ -285,6 +285,7 @@ def _method(caller: Caller, node: ast.Call, function: ast.Attribute, arguments: 
             if name != "pop" or len(arguments) > 1:
                 found.use("optional")
             return found
+        owner.look_up(arguments[0])
         return owner.value
     if name == "copy":
         return owner

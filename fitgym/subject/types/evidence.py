@@ -40,7 +40,8 @@ class Evidence:
     Attributes:
         attributes: names of the used attributes, in order of first use; True if the attribute was called.
         uses: see `Uses`.
-        literals: constants that it was compared with, as source text.
+        literals: constants that it was compared with, or looked up among, as source text.
+        contents: the constants that it contains, if they are known.
         classes: types that it was tested for.
         seen: types that it was observed with, for example constant arguments of calls.
         arities: numbers of arguments that it was called with, -1 for an unknown number.
@@ -52,10 +53,11 @@ class Evidence:
         links: evidence about values that are the same object, or receive it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, contents: tuple[str, ...] = ()) -> None:
         self.attributes: dict[str, bool] = {}
         self.uses: dict[Uses, None] = {}
         self.literals: dict[str, None] = {}
+        self.contents = contents
         self.classes: dict[Hint, None] = {}
         self.seen: dict[Hint, None] = {}
         self.arities: list[int] = []
@@ -80,6 +82,10 @@ class Evidence:
         """Record that the value flows into `other`: every use of `other` is then a use of this value."""
         if other is not self and all(other is not known for known in self.links):
             self.links.append(other)
+
+    def look_up(self, other: Evidence) -> None:
+        """Record that `other` is looked up among the constants that this value contains."""
+        other.literals.update(dict.fromkeys(self.contents))
 
     def contains(self, other: Evidence) -> bool:
         """`other` is this value, or an item, a key or a result of it."""
@@ -212,6 +218,8 @@ _BUILT_IN: Mapping[str, frozenset[str]] = MappingProxyType(
 _OF_OBJECT = _names(object)
 _MOST_ATTRIBUTES = 24  # of a namespace object
 _MANY = 4  # attributes in use that suffice to recognise a class by most of them
+_SEVERAL = 3  # literals that a text is likely to be one of, although its methods are called
+_MOST_LITERALS = 30  # values that a parameter may be one of
 _MOST_OF = 0.75  # share of the attributes in use that such a class has
 _DEEPEST_DOUBLE = 5  # levels of attributes, keys and elements in a plain object that replaces another one
 _OF_FUNCTIONS = _names(type(lambda: None)) - _OF_OBJECT
@@ -255,6 +263,8 @@ class _Judge:
         wanted = {name for name in self.attributes if name not in _OF_OBJECT}
         if wanted:
             fitting = list(self.types_having(wanted))
+            if _STR in fitting and len(self.literals) >= _SEVERAL:
+                yield from self.compared()
             yield from fitting
             if _STR in fitting and "file" in self.uses:
                 yield PATH_TEXT
@@ -354,7 +364,7 @@ class _Judge:
 
     def compared(self) -> Iterator[Hint]:
         kinds = {text[0] for text in self.literals}
-        yield Hint("literal", texts=tuple(self.literals[:12]))
+        yield Hint("literal", texts=tuple(self.literals[:_MOST_LITERALS]))
         if kinds & set("\"'"):
             yield _STR
         elif kinds & set("0123456789-") and not {"number", "integer", "real"} & self.uses:

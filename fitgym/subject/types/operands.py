@@ -19,6 +19,7 @@ def membership(item: Evidence, item_node: ast.expr, container: Evidence, contain
             compare_constant(item, constant)
     elif uses_of(container_node) == ("text",) or ast.unparse(container_node).startswith("string."):
         item.use("text")  # in a string, or in string.digits and similar constants
+    container.look_up(item)
     container.use("contained")
     container.element.use(*uses_of(item_node))
     item.link(container.element)

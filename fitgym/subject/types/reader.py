@@ -12,6 +12,7 @@ import re
 from collections.abc import Mapping
 
 from fitgym.subject.code.definitions import AnyFunction, Definitions, called_name, parameter_names, receiver_of
+from fitgym.subject.code.listings import listed
 from fitgym.subject.types.calls import Receivers, class_hints, read_call
 from fitgym.subject.types.evidence import Evidence
 from fitgym.subject.types.hints import Hint
@@ -276,10 +277,12 @@ class _Reader:
         """Read an expression and everything in it; return the evidence about its value."""
         match node:
             case ast.Name(id=name):
-                return self.names.get(name) or Evidence()
+                return self.names.get(name) or self.listing(name)
             case ast.Attribute(value=base, attr=attribute):
                 if self.is_receiver(base):
                     return self.field(attribute)
+                if isinstance(base, ast.Name) and base.id not in self.names and base.id in self.definitions.classes:
+                    return self.listing(f"{base.id}.{attribute}")
                 owner = self.value(base)
                 owner.attributes.setdefault(attribute, False)
                 self.reading.used.append(owner)
@@ -344,7 +347,7 @@ class _Reader:
                         self.value(item)
                     else:
                         self.value(item).use("escaped")
-                return Evidence()
+                return Evidence(listed(node))
             case ast.Dict(keys=keys, values=values):
                 for key, item in zip(keys, values, strict=True):
                     if key is None:
@@ -352,7 +355,7 @@ class _Reader:
                     else:
                         self.value(key)
                         self.value(item).use("escaped")
-                return Evidence()
+                return Evidence(listed(node))
         for child in ast.iter_child_nodes(node):
             if isinstance(child, ast.expr):
                 self.value(child)
@@ -363,7 +366,15 @@ class _Reader:
 
     def field(self, attribute: str) -> Evidence:
         assert self.owner is not None
-        return self.reading.fields(self.owner).setdefault(attribute, Evidence())
+        fields = self.reading.fields(self.owner)
+        if attribute not in fields:
+            names = (f"{owner.name}.{attribute}" for owner in self.definitions.ancestors(self.owner))
+            fields[attribute] = self.listing(next((name for name in names if name in self.definitions.listings), ""))
+        return fields[attribute]
+
+    def listing(self, name: str) -> Evidence:
+        """Return the evidence about a name of the module or of a class: what it contains."""
+        return Evidence(self.definitions.listings.get(name, ()))
 
     def each(self, node: ast.expr) -> Evidence:
         """Return the evidence about an item of the iterated expression."""
@@ -435,7 +446,9 @@ class _Reader:
                 self.value(index)
                 owner.use("subscripted" if isinstance(index, ast.BinOp) and not is_integer(index) else "indexed")
                 return owner.element
-        self.value(index).link(owner.key)
+        found = self.value(index)
+        found.link(owner.key)
+        owner.look_up(found)
         owner.use("subscripted")
         owner.value.link(owner.element)
         owner.element.link(owner.value)
