@@ -44,6 +44,15 @@ NEW = call("Version", Literal("'1.2'"))
 ONE, TWO = Literal("1"), Literal("2")
 
 
+def test_only_the_last_statement_makes_room_for_the_block_that_it_will_be_in() -> None:
+    text = 60 * "a"
+    wide = call("Version", Literal(repr(text)))
+    line, broken = f'version_2 = Version("{text}")', ["version_2 = Version(", f'    "{text}"', ")"]
+    assert 84 - 4 < len(line) <= 84
+    assert lines(NEW, wide, call("Version.compare", Ref(1), on=0), deeper=4)[1] == line
+    assert lines(NEW, wide, named=[0, 1], deeper=4)[1:] == broken
+
+
 # Every kind of operation
 
 STATEMENTS = [

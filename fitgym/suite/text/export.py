@@ -313,7 +313,6 @@ def _rendered(
     test: FinishedTest, subject: Subject, scope: Scope, dialect: Dialect, named: Collection[int], plain: bool = False
 ) -> Rendered:
     is_block = test.raises is not None or test.warning is not None
-    width = dialect.body - 4 if is_block else dialect.body
     return render(
         test.statements,
         subject,
@@ -324,7 +323,8 @@ def _rendered(
         discarded=range(len(test.statements) - plain),
         given=_given(test),
         environment=dialect,
-        width=width,
+        width=dialect.body,
+        deeper=4 if is_block else 0,
     )
 
 

@@ -96,6 +96,7 @@ def render(
     given: Mapping[int, str] = MappingProxyType({}),
     environment: Environment = ASSIGNED,
     width: int = 84,
+    deeper: int = 0,
 ) -> Rendered:
     """Return a test case as Python, formatted as by Black and ruff.
 
@@ -114,6 +115,7 @@ def render(
             statements.
         environment: writes what sets environment variables, the command line and the clock.
         width: maximal length of a line: 88, the formatters' default, minus 4 for the body of a function.
+        deeper: columns by which the lines of the last statement will be indented further.
     """
     scope = Scope() if scope is None else scope
     writer = _Writer(statements, subject, scope, named, reserved, finite, given, environment, width)
@@ -130,6 +132,7 @@ def render(
             writer.names[position] = writer.names[statements[position].receiver]
         elif position in needed:
             writer.bind(position)
+        writer.width = width - deeper * (position == len(statements) - 1)
         lines = writer.block(position)
         if position in discarded and position not in needed:
             lines[-1] = _used(lines[-1])
