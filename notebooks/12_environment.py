@@ -47,7 +47,7 @@ actions
 replayed
 
 # %%
-GENERATIONS = 19 if FAST else 61
+GENERATIONS = 31 if FAST else 61
 env = gymnasium.make(
     "fitgym/ExceptionDiscovery-v0",
     subject="configparser",
