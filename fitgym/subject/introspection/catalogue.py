@@ -58,7 +58,6 @@ class Catalogue:
         *,
         under_test: bool,
         drive: Drive = "",
-        operator: str = "",
         unsearched: bool = False,
     ) -> None:
         """Add an operation whose code is not in the source; the arguments are those of `Operation`."""
@@ -73,7 +72,7 @@ class Catalogue:
                 returns,
                 under_test=under_test,
                 drive=drive,
-                operator=operator,
+                operator=name.rpartition(".")[2] if kind == "operator" else "",
                 unsearched=unsearched,
             )
         )

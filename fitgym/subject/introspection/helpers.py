@@ -344,10 +344,7 @@ class Helpers:
         for parameter in parameters:
             if parameter.required or depth == 0:
                 self._catalogue.wanted.append((parameter.hint, depth + 1))
-        operator = name.rpartition(".")[2] if kind == "operator" else ""
-        self._catalogue.add(
-            kind, module, name, owner, parameters, returns, under_test=False, drive=drive, operator=operator
-        )
+        self._catalogue.add(kind, module, name, owner, parameters, returns, under_test=False, drive=drive)
 
     def _satisfying(self, protocol: type, name: str, depth: int) -> None:
         """Add the classes of the package that have all attributes required by a protocol, and a plain double of it."""

@@ -46,9 +46,8 @@ def add_observers(catalogue: Catalogue, module: str) -> None:
         for member, is_property in _shown(cls, package):
             if member not in known:
                 kind: OperationKind = "property" if is_property else "operator"
-                operator = "" if is_property else member
                 name = f"{qualname}.{member}"
-                catalogue.add(kind, place, name, key, (), ANY, under_test=False, operator=operator, unsearched=True)
+                catalogue.add(kind, place, name, key, (), ANY, under_test=False, unsearched=True)
 
 
 def add_setters(catalogue: Catalogue) -> None:
