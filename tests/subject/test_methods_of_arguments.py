@@ -23,14 +23,16 @@ class Branch(Node):
 """
 
 
-def test_an_inherited_method_is_added_once_for_all_subclasses(tmp_path: Path) -> None:
-    package = tmp_path / "wood"
+def write_package(package: Path, **modules: str) -> None:
     package.mkdir()
-    (package / "__init__.py").write_text("")
-    (package / "nodes.py").write_text(NODES)
-    (package / "walk.py").write_text(
-        "from wood.nodes import Branch, Leaf\n\ndef first(leaf: Leaf, branch: Branch):\n    return leaf.parts\n"
-    )
+    (package / "__init__.py").touch()
+    for name, source in modules.items():
+        (package / f"{name}.py").write_text(source)
+
+
+def test_an_inherited_method_is_added_once_for_all_subclasses(tmp_path: Path) -> None:
+    walk = "from wood.nodes import Branch, Leaf\n\ndef first(leaf: Leaf, branch: Branch):\n    return leaf.parts\n"
+    write_package(tmp_path / "wood", nodes=NODES, walk=walk)
     with Executor(locate("wood.walk", str(tmp_path))) as executor:
         methods = [(one.name, one.owner) for one in executor.subject.operations if one.kind == "method"]
         classes = executor.subject.classes
@@ -56,18 +58,15 @@ class Buffer:
 
 
 def test_operators_that_change_an_argument_are_helpers_too(tmp_path: Path) -> None:
-    package = tmp_path / "wire"
-    package.mkdir()
-    (package / "__init__.py").write_text("")
-    (package / "buffers.py").write_text(BUFFER)
-    (package / "reader.py").write_text(
+    reader = (
         "from wire.buffers import Buffer\n\n"
         "def kind(buffer: Buffer):\n"
         "    return 'empty' if not buffer.data else 'start' if buffer.data.startswith(b'GET') else 'other'\n"
     )
+    write_package(tmp_path / "wire", buffers=BUFFER, reader=reader)
     with Executor(locate("wire.reader", str(tmp_path))) as executor:
         helpers = [one for one in executor.subject.operations if one.kind == "operator" and not one.unsearched]
     assert sorted(one.name for one in helpers) == ["Buffer.__iadd__", "Buffer.__setitem__"]
-    run = fitgym.generate(str(package / "reader.py"), goal="coverage", budget="800x", seed=1)
+    run = fitgym.generate(str(tmp_path / "wire" / "reader.py"), goal="coverage", budget="800x", seed=1)
     assert 'buffer += b"GET' in run.source
     assert "iadd" not in run.source
