@@ -91,8 +91,8 @@ def read_call(caller: Caller, node: ast.Call) -> Evidence:
         return result
     _passed_on(caller, node, arguments, words)
     if (copied := _copied(caller, function, arguments)) is not None and not starred:
-        if name in TYPES:
-            copied.use(name)
+        if name == "dict":
+            copied.use("dict")
         return copied
     if isinstance(function, ast.Attribute):
         return _method(caller, node, function, arguments)

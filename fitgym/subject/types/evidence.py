@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from fitgym.subject.types.hints import ANY, CALLABLE, NAMESPACES, NONE, PATH, PATH_TEXT, Hint, union
+from fitgym.subject.types.hints import ANY, CALLABLE, NAMESPACES, NONE, PATH, PATH_TEXT, SEVERAL, Hint, union
 
 __all__ = ["Evidence", "Uses"]
 
@@ -218,7 +218,6 @@ _BUILT_IN: Mapping[str, frozenset[str]] = MappingProxyType(
 _OF_OBJECT = _names(object)
 _MOST_ATTRIBUTES = 24  # of a namespace object
 _MANY = 4  # attributes in use that suffice to recognise a class by most of them
-_SEVERAL = 3  # literals that a text is likely to be one of, although its methods are called
 _MOST_LITERALS = 30  # values that a parameter may be one of
 _MOST_OF = 0.75  # share of the attributes in use that such a class has
 _DEEPEST_DOUBLE = 5  # levels of attributes, keys and elements in a plain object that replaces another one
@@ -263,7 +262,7 @@ class _Judge:
         wanted = {name for name in self.attributes if name not in _OF_OBJECT}
         if wanted:
             fitting = list(self.types_having(wanted))
-            if _STR in fitting and len(self.literals) >= _SEVERAL:
+            if _STR in fitting and len(self.literals) >= SEVERAL:
                 yield from self.compared()
             yield from fitting
             if _STR in fitting and "file" in self.uses:

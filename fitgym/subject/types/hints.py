@@ -26,10 +26,12 @@ __all__ = [
     "NONE",
     "PATH",
     "PATH_TEXT",
+    "SEVERAL",
     "Hint",
     "choices",
     "home",
     "is_protocol",
+    "listed_in",
     "name_of",
     "of_value",
     "union",
@@ -104,6 +106,15 @@ def union(hints: Iterable[Hint]) -> Hint:
 def choices(hint: Hint) -> tuple[Hint, ...]:
     """Return the alternatives of a union, in order; for any other hint, the hint alone."""
     return hint.args if hint.kind == "union" else (hint,)
+
+
+SEVERAL = 3
+"""The number of constants from which on they are the values that the code expects; fewer are special cases of it."""
+
+
+def listed_in(hint: Hint) -> list[str]:
+    """Return the literals among the alternatives, as source text."""
+    return [text for one in choices(hint) if one.kind == "literal" for text in one.texts]
 
 
 def home(cls: type) -> tuple[str, str]:

@@ -373,7 +373,7 @@ class _Reader:
         return fields[attribute]
 
     def listing(self, name: str) -> Evidence:
-        """Return the evidence about a name of the module or of a class: what it contains."""
+        """Return evidence with the constants in the display that a name of the module or of a class stands for."""
         return Evidence(self.definitions.listings.get(name, ()))
 
     def each(self, node: ast.expr) -> Evidence:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from fitgym.subject.types.hints import ANY, NAMESPACES, PATH, PATH_TEXT, Hint, choices, union
+from fitgym.subject.types.hints import ANY, NAMESPACES, PATH, PATH_TEXT, SEVERAL, Hint, choices, listed_in, union
 
 __all__ = ["refined"]
 
@@ -16,15 +16,13 @@ _LITERALS = {
 }
 """Classes of literals, each with the beginning of their source text."""
 
-_FEWEST = 3  # texts or numbers; fewer are exceptions rather than the values that the code expects
-
 
 def refined(declared: Hint, used: Hint) -> Hint:
     """Return a declared type with what the body shows of its values.
 
     - A plain holder of attributes has the attributes that the body uses.
     - A dictionary or mapping has the keys that the body uses, as a first choice.
-    - A text or number may be one of those that the body compares it with or looks it up among, if these are several.
+    - If the body compares a text or number with several constants, or uses it as the key of a table, these come first.
     - A text that the body opens is the path of a file, too.
     """
     uses = choices(used)
@@ -38,9 +36,8 @@ def refined(declared: Hint, used: Hint) -> Hint:
             records = [one for one in uses if one.kind == "record"]
             found += [one._replace(args=tuple(_closest(choice.args[1], arg) for arg in one.args)) for one in records]
         if choice in _LITERALS:
-            texts = [text for one in uses if one.kind == "literal" for text in one.texts]
-            texts = [text for text in texts if _LITERALS[choice].match(text)]
-            found += [Hint("literal", texts=tuple(texts))] if len(texts) >= _FEWEST else []
+            texts = tuple(text for text in listed_in(used) if _LITERALS[choice].match(text))
+            found += [Hint("literal", texts=texts)] if len(texts) >= SEVERAL else []
         found.append(choice)
     hint = union(found)
     return union([hint, PATH_TEXT]) if {PATH, PATH_TEXT} & set(uses) and _STR in choices(hint) else hint

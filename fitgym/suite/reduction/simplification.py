@@ -23,7 +23,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from fitgym.subject.subject import Operation, Parameter
-from fitgym.subject.types.hints import ANY, NONE, PATH_TEXT, Hint, choices
+from fitgym.subject.types.hints import ANY, NONE, PATH_TEXT, SEVERAL, Hint, listed_in
 from fitgym.testcase.constants import kind_of_text
 from fitgym.testcase.expression import Collection, Expression, Lambda, Literal, Name, Ref
 from fitgym.testcase.statement import Statement
@@ -43,7 +43,6 @@ _LITTLE = {"0": 36, "1": 34, "2": 32, "3": 30}  # 0 and 1 are neutral to arithme
 _SAME = 10  # a number that another argument has, too: such a call does not notice that they are exchanged
 _NOTHING = 31  # None for what a constructor takes as it comes: more than 3, less than any container or object
 _LISTED, _LATER = 20, 3  # the first of the values that a parameter accepts, and each after it
-_SEVERAL_LISTED = 3  # so many values, which the code compares an argument with, are those that it expects
 _WORD = 22  # the name of the parameter as a text; costs less than "a"
 
 _PLAIN: dict[str, tuple[Expression, ...]] = {
@@ -93,7 +92,7 @@ class _Wish(NamedTuple):
         word: the name of its parameter as the text of a literal; "" for a name without meaning.
         option: it is not the first argument, so a dict contains options.
         nothing: None says that it does not matter.
-        expected: values that the code compares it with or looks it up among; as plain as the name of the parameter.
+        expected: the constants that the code compares it with, or the keys of its table; plainer than any other value.
     """
 
     hint: Hint = ANY
@@ -205,8 +204,8 @@ def _wish(parameter: Parameter | None, place: int | str, operation: Operation | 
     certain = parameter.declared or parameter.hint == NONE  # what the code never reads is None
     constructs = operation is not None and operation.kind == "constructor"
     nothing = constructs and parameter.hint == ANY and parameter.required and not parameter.kind.startswith("var_")
-    texts = [text for part in choices(parameter.hint) if part.kind == "literal" for text in part.texts]
-    expected = frozenset(texts if len(texts) >= _SEVERAL_LISTED else ())
+    texts = listed_in(parameter.hint)
+    expected = frozenset(texts if len(texts) >= SEVERAL else ())
     hint = parameter.hint if certain else ANY
     return _Wish(hint, repr(name) if says_something else "", place != 0, nothing, expected)
 
