@@ -332,6 +332,15 @@ def test_a_local_table_hides_that_of_the_module():
     assert choices(usage.demands(method)["x"])[0] == Hint("literal", texts=("'a'",))
 
 
+def test_an_attribute_of_a_class_that_is_no_table_is_still_followed():
+    source = (
+        "class Desk:\n    def __init__(self, rate): self.rate = rate\n\ndef f():\n    return Desk.rate.upper().lower()"
+    )
+    usage = Usage(ast.parse(source), {"Desk": Hint("class", "m.Desk")}, {"m.Desk": frozenset({"rate"})})
+    method = usage.definitions.method(usage.definitions.classes["Desk"], "__init__")
+    assert usage.demands(method) == {"rate": STR}
+
+
 def test_a_class_inherits_its_tables():
     usage = Usage(ast.parse(TABLES % "pass"))
     method = usage.definitions.method(usage.definitions.classes["Table"], "g")

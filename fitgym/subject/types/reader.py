@@ -281,8 +281,9 @@ class _Reader:
             case ast.Attribute(value=base, attr=attribute):
                 if self.is_receiver(base):
                     return self.field(attribute)
-                if isinstance(base, ast.Name) and base.id not in self.names and base.id in self.definitions.classes:
-                    return self.listing(f"{base.id}.{attribute}")
+                path = f"{base.id}.{attribute}" if isinstance(base, ast.Name) and base.id not in self.names else ""
+                if path in self.definitions.listings:
+                    return self.listing(path)
                 owner = self.value(base)
                 owner.attributes.setdefault(attribute, False)
                 self.reading.used.append(owner)
