@@ -112,4 +112,6 @@ def _is_allowed(cls: type, declared: Hint) -> bool:
 
 
 def _is_iterator(cls: type) -> bool:
-    return any("__next__" in type.__getattribute__(base, "__dict__") for base in _MRO(cls))
+    """Return whether objects of the class are iterators, and no files: these show more than their lines."""
+    names = [type.__getattribute__(base, "__dict__") for base in _MRO(cls)]
+    return any("__next__" in some for some in names) and not any("readline" in some for some in names)

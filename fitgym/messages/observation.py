@@ -19,7 +19,7 @@ import math
 import sys
 import types
 from builtins import id
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, get_args
 from typing import Literal as OneOf
@@ -28,6 +28,7 @@ from fitgym.determinism.fleeting import is_fleeting_text, without_addresses
 from fitgym.immutable import immutable
 from fitgym.instrument.trace import Failure
 from fitgym.messages.captured import Captured, CapturedKind, facts
+from fitgym.messages.contents import contents, elements, standard_text
 from fitgym.messages.expressions import (
     ATOMS,
     CONTAINERS,
@@ -229,14 +230,17 @@ def _message(error: BaseException, home: str) -> str:
     top = module.partition(".")[0] if type(module) is str else ""
     if top in sys.stdlib_module_names and top != home.partition(".")[0]:
         return ""
+    text = _given_text(error)
+    return "" if text is None or is_fleeting_text(without_addresses(text)) else text[:MAX_TEXT]
+
+
+def _given_text(error: BaseException) -> str | None:
+    """Return `str(error)` for an exception with one argument, a text, and no `__str__` of its own; None for others."""
     given = BaseException.__dict__["args"].__get__(error)
-    if len(given) != 1 or type(given[0]) is not str:
-        return ""
     owner = owner_of(type(error), "__str__")
-    if owner is None or not among(owner, _PLAIN_ERRORS):
-        return ""
-    text = f"{given[0]!r}" if owner is KeyError else given[0]
-    return "" if is_fleeting_text(without_addresses(text)) else text[:MAX_TEXT]
+    if len(given) != 1 or type(given[0]) is not str or owner is None or not among(owner, _PLAIN_ERRORS):
+        return None
+    return f"{given[0]!r}" if owner is KeyError else given[0]
 
 
 class _Reader:
@@ -285,17 +289,18 @@ class _Reader:
         elif among(cls, CONTAINERS):
             yield from self._of_container(value, path, depth, levels)
         elif among(cls, _LISTED):
-            expected = expression_of(list(itertools.islice(value, MAX_ITEMS + 1)), self._home, MAX_DEPTH - 1)
-            if expected is not None and not has_float(expected):
-                yield self._fact(path, "list", expected)
-            else:
-                yield self._length(path, len(value))
+            yield self._of_elements(list(itertools.islice(value, MAX_ITEMS + 1)), path, len(value))
         elif is_class(value) or among(cls, _FUNCTIONS):
-            name = name_of(value, self._home)
-            if name is not None:
-                yield self._fact(path, "is", name)
-        elif (text := _standard_text(value)) is not None:
+            yield from self._of_definition(value, path)
+        elif among(BaseException, mro(cls)):
+            text = _given_text(value)
+            if text is not None and len(text) <= MAX_TEXT and not is_fleeting_text(text):
+                yield self._fact(path, "text", Literal(f"{text!r}"))
+            yield from self._of_object(value, path, depth, levels)
+        elif (text := standard_text(value)) is not None:
             yield self._fact(path, "text", Literal(f"{text!r}"))
+        elif (items := elements(value)) is not None:
+            yield self._of_elements(items, path, len(items))
         elif path and (same := self._known.get(id(value))) is not None:
             if same != self._position:
                 yield self._fact(path, "is", Ref(same))
@@ -304,6 +309,21 @@ class _Reader:
 
     def _length(self, path: str, length: int) -> Observation:
         return self._fact(path, "length", Literal(str(length)))
+
+    def _of_definition(self, value: Any, path: str) -> Iterator[Observation]:
+        """Yield the importable name of a class or function, or the name that it was defined with."""
+        name = name_of(value, self._home)
+        if name is not None:
+            yield self._fact(path, "is", name)
+        elif (not is_class(value) or type(value) is type) and value.__name__.isidentifier():  # no metaclass defines it
+            yield self._fact(f"{path}.__name__", "equal", Literal(f"{value.__name__!r}"))
+
+    def _of_elements(self, items: list[Any], path: str, length: int) -> Observation:
+        """Return the fact about a container that a test compares as a list: its items, else its length."""
+        expected = expression_of(items, self._home, MAX_DEPTH - 1)
+        if expected is None or has_float(expected):
+            return self._length(path, length)
+        return self._fact(path, "list", expected)
 
     def _of_atom(self, value: Any, path: str) -> Iterator[Observation]:
         """Yield facts about a number or a text."""
@@ -315,8 +335,9 @@ class _Reader:
         if literal is not None:
             yield self._fact(path, "approx" if has_float(literal) else "equal", literal)
         elif among(cls, (str, bytes, bytearray)) and len(value) > MAX_TEXT // 2:
+            is_whole = not path or path.endswith("()")
             is_lasting = cls is str and not is_fleeting_text(value) and "0x" not in value
-            if is_lasting and not path and len(value) <= MAX_WHOLE and len(text := f"{value!r}") <= MAX_WHOLE:
+            if is_lasting and is_whole and len(value) <= MAX_WHOLE and len(text := f"{value!r}") <= MAX_WHOLE:
                 yield self._fact(path, "equal", Literal(text))
                 return
             if is_lasting:
@@ -362,6 +383,17 @@ class _Reader:
             found.append(part)
         return Collection("list" if among(type(value), (list,)) else "tuple", tuple(found))
 
+    def _parts(self, value: Any, depth: int, levels: int) -> Iterator[tuple[str, object, int, int]]:
+        """Yield what an object shows or stores: the step of the path, the part, and the depth and levels inside it."""
+        if (shown := contents(value)) is not None:
+            yield from ((step, part, depth - 1, 0) for step, part in (shown if depth > 0 else ()))
+            return
+        self.is_cut = self.is_cut or levels <= 0
+        if levels > 0:
+            stores = list(stored_attributes(value))
+            for name, stored in stores if len(stores) <= MAX_FACTS else _content_first(stores):
+                yield f".{name}", stored, 1, levels - 1
+
     def _of_object(self, value: Any, path: str, depth: int, levels: int) -> Iterator[Observation]:
         """Yield facts about the public attributes that an object stores. Its class only if there are none."""
         silent = True
@@ -369,18 +401,10 @@ class _Reader:
         if kept is not None:
             silent = False
             yield self._fact(path, "is", kept)
-        reported = _REPORTS.get(_known_name(type(value), _REPORTS) or _NOTHING)
-        if reported is not None:
-            for name in reported:
-                yield from self._facts(getattr(value, name), f"{path}.{name}", 1, 0)
-            return
-        self.is_cut = self.is_cut or levels <= 0
-        if levels > 0:
-            stores = list(stored_attributes(value))
-            for name, stored in stores if len(stores) <= MAX_FACTS else _content_first(stores):
-                for fact in self._facts(stored, f"{path}.{name}", 1, levels - 1):
-                    silent = False
-                    yield fact
+        for step, part, rest, below in self._parts(value, depth, levels):
+            for fact in self._facts(part, path + step, rest, below):
+                silent = False
+                yield fact
         cls = type(value)
         for base in _BASES:
             if among(base, mro(cls)) and static(cls, "__len__") is base.__len__ and static(cls, "_fields") is None:
@@ -431,28 +455,9 @@ def _is_empty(value: Any) -> bool:
     return base is not None and base.__len__(value) == 0
 
 
-def _standard_text(value: object) -> str | None:
-    """Return `str(value)` for a few standard types whose text describes them fully, None for other types."""
-    if _known_name(type(value), _TEXTUAL) is None:
-        return None
-    try:
-        text = str(value)
-    except BaseException:  # the type may be the subject itself, and may be out of fuel by now
-        return None
-    return None if len(text) > MAX_TEXT or is_fleeting_text(text) else text
-
-
 def _plain(value: Any, base: type) -> Any:
     """Return an exact container with the content of one of a subclass, without running code of the subclass."""
     return base(dict.items(value) if base is dict else base.__iter__(value))  # type: ignore[attr-defined]
-
-
-def _known_name(cls: type, names: Container[Name]) -> Name | None:
-    """Return the importable name of a class if it is one of the names. Most classes have another name in any module."""
-    if type.__dict__["__qualname__"].__get__(cls) not in _QUALNAMES:
-        return None
-    name = name_of(cls)
-    return name if name in names else None
 
 
 def _has_identity(value: object) -> bool:
@@ -467,30 +472,4 @@ _PLAIN_ERRORS = (BaseException, KeyError, OSError, ImportError, AttributeError, 
 _BASES: tuple[Any, ...] = (list, tuple, dict, set, frozenset)
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType)
 
-
-_NOTHING = Name("", "")
-_REPORTS: Mapping[Name, tuple[str, ...]] = {Name("click.testing", "Result"): ("exit_code", "output")}
-"""Attributes to describe, for library objects that report a result."""
-
 _LISTED: tuple[type, ...] = (collections.deque, range, type({}.keys()), type({}.values()), type({}.items()))
-_TEXTUAL = frozenset(
-    Name(module, qualname)
-    for module, qualname in (
-        ("decimal", "Decimal"),
-        ("fractions", "Fraction"),
-        ("datetime", "date"),
-        ("datetime", "datetime"),
-        ("datetime", "time"),
-        ("datetime", "timedelta"),
-        ("datetime", "timezone"),
-        ("ipaddress", "IPv4Address"),
-        ("ipaddress", "IPv4Network"),
-        ("ipaddress", "IPv6Address"),
-        ("ipaddress", "IPv6Network"),
-        ("pathlib", "PosixPath"),
-        ("pathlib", "PurePosixPath"),
-        ("pathlib", "PureWindowsPath"),
-        ("uuid", "UUID"),
-    )
-)
-_QUALNAMES = frozenset(name.qualname for name in (*_TEXTUAL, *_REPORTS))

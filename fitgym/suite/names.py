@@ -448,26 +448,28 @@ def _outcome_words(
     if output is not None:
         return _output_words(output)
     changed = next((fact for fact in assertions if fact.position in statements[-1].refs and fact.path), None)
+    if changed is not None and changed not in steady and changed.path == ".getvalue()":
+        return _output_words(changed, "writes")
     if changed is not None and (step := _words(_first_step(changed.path))):
         if operation.kind == "setter" and step == _words(last):
             return ""
         return f"{'keeps' if changed in steady else 'updates'}_{step}"
     if operation.returns.kind == "class" and operation.returns.name and own:
         return f"{verb}_{_words(operation.returns.name.rpartition('.')[2])}"
-    part = next((fact for fact in own if _first_step(fact.path)), None)
-    if part is not None and part.path == f".{_first_step(part.path)}" and (words := _result_words(part)):
-        return f"{_words(_first_step(part.path))}_is_{words}"
+    part = next((fact for fact in own if (step := _first_step(fact.path))), None)
+    words = _result_words(part) if part is not None and part.path in (f".{step}", f".{step}()") else ""
+    if words and part is not None:
+        return f"{verb}_{words}" if part.path.endswith("()") else f"{_words(step)}_is_{words}"
     return ""
 
 
-def _output_words(fact: Observation) -> str:
-    """Return words for what a test printed, logged or warned of."""
-    if fact.kind == "warned":
-        return "warns"
-    if fact.kind == "logged" or not isinstance(fact.expression, Literal):
-        return "logs"
-    words = _text_words(str(ast.literal_eval(fact.expression.text)).strip("\n"))
-    return f"prints_{'text' if words in _LETTERS else words}"
+def _output_words(fact: Observation, verb: str = "prints") -> str:
+    """Return words for what a test printed, wrote into a file object, logged or warned of."""
+    if fact.kind in ("warned", "logged"):
+        return "warns" if fact.kind == "warned" else "logs"
+    text = ast.literal_eval(fact.expression.text) if isinstance(fact.expression, Literal) else ""
+    words = _text_words((text if isinstance(text, str) else text.decode("latin-1")).strip("\n"))
+    return f"{verb}_{'text' if words in _LETTERS else words}"
 
 
 def _is_uninformative(operation: Operation, fact: Observation) -> bool:
@@ -483,14 +485,10 @@ def _first_step(path: str) -> str:
 
 def _result_words(fact: Observation) -> str:
     """Return words for a whole result, "" if there are none."""
-    if fact.kind == "is not":
-        return "something"
-    if fact.kind == "nan":
-        return "nan"
-    if fact.kind == "is" and isinstance(fact.expression, Ref):
-        return "same_object"
-    if fact.kind == "equal" and isinstance(fact.expression, Ref):
-        return "equal_object"
+    if fact.kind in ("is not", "nan"):
+        return "something" if fact.kind == "is not" else "nan"
+    if fact.kind in ("is", "equal") and isinstance(fact.expression, Ref):
+        return "same_object" if fact.kind == "is" else "equal_object"
     if fact.kind == "isinstance" and isinstance(fact.expression, Name):
         return _words(fact.expression.qualname)
     if fact.kind == "length" and isinstance(fact.expression, Literal):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 
 import pytest
@@ -36,6 +37,7 @@ OWN = Hint("class", f"{__name__}.Countdown")
         (Hint("list", args=(ANY,)), map(str, [1]), False),
         (union([PRICE, Hint("none")]), Countdown(), False),
         (ANY, [1], False),
+        (ANY, io.StringIO("a file"), False),
     ],
 )
 def test_an_iterator_counts_unless_another_type_is_declared(declared: Hint, value: object, expected: bool) -> None:

@@ -175,6 +175,9 @@ def test_the_attribute_named_like_an_argument_names_a_new_object() -> None:
     [
         ([NEW_SHELF, Statement(ROOM, 0)], Observation(1, "", "approx", text(2.5)), "is_2_5"),
         ([NEW_SHELF, NEW_BOOK, ADD_BOOK], Observation(0, ".books", "equal", text(1)), "updates_books"),
+        ([NEW_SHELF, NEW_BOOK, ADD_BOOK], Observation(0, ".getvalue()", "equal", text("Dune\n")), "writes_dune"),
+        ([NEW_SHELF, NEW_BOOK, ADD_BOOK], Observation(0, ".getvalue()", "equal", text(b"qx")), "writes_text"),
+        ([Statement(THICKNESS)], Observation(0, ".group()", "equal", text("Dune")), "returns_dune"),
         ([NEW_SHELF, Statement(SET_WIDTH, 0, (text(1),))], Observation(0, ".width", "equal", text(1)), ""),
         ([NEW_BOOK], Observation(0, ".title", "equal", text("Dune")), "sets_title"),
         ([NEW_BOOK], Observation(0, "[0]", "equal", text("Dune")), ""),
