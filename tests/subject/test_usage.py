@@ -11,6 +11,7 @@ from fitgym.subject.types.usage import Usage
 INT, STR, FLOAT, BYTES, BOOL = (Hint("class", f"builtins.{name}") for name in ("int", "str", "float", "bytes", "bool"))
 NUMBER = union([INT, FLOAT])
 ELLIPSIS = Hint("ellipsis")
+OPEN = Hint("class", "io.StringIO")
 
 
 def items(kind, element=ANY):
@@ -239,6 +240,10 @@ FILES = [
     ("return gzip.open(x)", union([PATH, PATH_TEXT, STR])),
     ("return Path(x).read_text()", union([PATH, PATH_TEXT, STR])),
     ("if x.endswith('.gz'): return open(x)", union([STR, PATH_TEXT])),
+    ("print('text', file=x)", OPEN),
+    ("json.dump({}, x)", OPEN),
+    ("return json.load(x)", OPEN),
+    ("csv.writer(x).writerow([1])", OPEN),
     ("return os.path.basename(x)", STR),
 ]
 

@@ -77,6 +77,8 @@ def read_call(caller: Caller, node: ast.Call) -> Evidence:
     for word, found in zip(node.keywords, words, strict=True):
         if word.arg is None:
             found.use("mapped")
+        elif word.arg == "file" and name == "print":
+            found.use("written")
     starred = any(isinstance(argument, ast.Starred) for argument in node.args)
     if isinstance(function, ast.Name) and function.id in caller.names:
         called = caller.names[function.id]

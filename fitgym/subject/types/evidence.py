@@ -30,7 +30,7 @@ Uses = str
 was set or deleted), "contained" (`in`), "unpacked", "number", "integer", "real", "text", "bytes", "ordered", "truth",
 "file" (the path of a file or folder), "none" (compared with None), "advanced" (`next`), "mapped" (`**`), "raised",
 "entered" (`with`), "escaped" (passed where it could not be followed), "optional" (an item that may be missing), "list",
-"tuple", "set", "dict" (combined with such a display).
+"tuple", "set", "dict" (combined with such a display), "read" and "written" (an open text file, as by its methods).
 """
 
 
@@ -76,7 +76,10 @@ class Evidence:
     def use(self, *uses: Uses) -> None:
         """Record uses of the value."""
         for use in uses:
-            self.uses.setdefault(use)
+            if use in _OF_FILES:
+                self.attributes[_OF_FILES[use]] = True
+            else:
+                self.uses.setdefault(use)
 
     def link(self, other: Evidence) -> None:
         """Record that the value flows into `other`: every use of `other` is then a use of this value."""
@@ -188,6 +191,9 @@ def _names(*classes: type) -> frozenset[str]:
         found |= set(dir(cls))
     return frozenset(found)
 
+
+_OF_FILES: Mapping[Uses, str] = MappingProxyType({"read": "read", "written": "write"})
+"""The method that a function calls which reads or writes a file."""
 
 _CONTAINER = {"list": list, "dict": dict, "set": set, "tuple": tuple}
 _BUILT_IN: Mapping[str, frozenset[str]] = MappingProxyType(

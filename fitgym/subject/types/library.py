@@ -137,6 +137,10 @@ MODULE_CALLS: Mapping[str, tuple[Uses, ...]] = MappingProxyType(
             for name in ("abspath", "splitext", "split", "normpath", "realpath", "expanduser")
         },
         "json.loads": ("text",),
+        "json.load": ("read",),
+        "json.dump": ("", "written"),
+        "csv.writer": ("written",),
+        "csv.DictWriter": ("written",),
         "ast.parse": ("text",),
         "importlib.import_module": ("text", "text"),
         "time.sleep": ("real",),
