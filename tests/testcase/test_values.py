@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from subject_by_hand import BOOL, CART, COLOR, FLOAT, INT, NONE, STR, VERSION, build, operation_named
 
 from fitgym.subject.code.affixes import Affixes
-from fitgym.subject.subject import Parameter
+from fitgym.subject.subject import SET_INPUT, Operation, Parameter
 from fitgym.subject.types.hints import ANY, Hint, union
 from fitgym.testcase.arguments.literals import Literals, _letters, _normal
 from fitgym.testcase.arguments.mixture import ANY_KINDS
@@ -340,6 +340,16 @@ def test_a_class_that_cannot_be_built_still_gets_a_value() -> None:
     for seed in range(40):
         expression, _ = value(Hint("class", "elsewhere.Unknown"), seed)
         assert expression is not None
+
+
+def test_what_sets_the_environment_is_no_argument() -> None:
+    parameters = (Parameter("text", "positional_only", STR),)
+    setting = Operation(len(SUBJECT.operations), "function", *SET_INPUT, parameters=parameters)
+    calls = TestFactory(replace(SUBJECT, operations=(*SUBJECT.operations, setting)), StatementTable()).calls
+    hint, rng = Hint("callable"), np.random.default_rng(0)
+    drawn = [calls.values.of(hint, Draft(), rng, 0) for _ in range(300)]
+    assert any(isinstance(one, Name) for one in drawn)
+    assert Name(*SET_INPUT) not in drawn
 
 
 def test_an_argument_outside_its_annotation_is_rare_and_can_be_switched_off() -> None:

@@ -98,6 +98,7 @@ class Forms:
             if operation.kind in ("function", "static_method", "constructor")
             and operation.drive == ""
             and not operation.entry_kind
+            and not operation.sets_environment
         ]
         self._forms: dict[Hint, Form] = {}
         self._own_classes = [
