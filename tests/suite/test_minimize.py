@@ -20,7 +20,7 @@ from fitgym.suite.reduction.makers import Means, makers_of
 from fitgym.suite.reduction.minimize import WAVE, Kills, minimize
 from fitgym.suite.reduction.reduction import Reduction, Row, Seen
 from fitgym.suite.reduction.simplification import Change, bare, changed, conforms, plainer
-from fitgym.testcase.expression import Collection, Expression, Literal, Name, Ref
+from fitgym.testcase.expression import Collection, CollectionKind, Expression, Literal, Name, Ref
 from fitgym.testcase.statement import Statement, StatementTable, TestCase
 
 # A world without Python: operation k "does" k, and a target is a set of operations that have to happen in this order,
@@ -969,3 +969,9 @@ def test_a_long_option_is_not_shortened() -> None:
     left = {item for value in found if isinstance(value, Collection) for item in value.items}
     assert {item for item in left if "--" in str(item)} == {argument("--verbose")}
     assert argument("abcde") in left
+
+
+@pytest.mark.parametrize("kind", ["iter", "set", "frozenset"])
+@pytest.mark.parametrize("items", [(), (argument(3),)])
+def test_other_containers_become_lists(kind: CollectionKind, items: tuple[Expression, ...]) -> None:
+    assert Collection("list", items) in plainer_than(Collection(kind, items))

@@ -37,7 +37,8 @@ MAX_DIGITS = 20  # powers of ten are tried up to this number of digits
 SMALL = 20  # up to this size, all smaller whole numbers are tried
 
 _REF, _NAME, _MISFIT = 300, 400, 500
-_EMPTY_TEXT, _EMPTY_CONTAINER = 60, 360  # more than "a", and than a list of one earlier result
+_EMPTY_TEXT, _EMPTY_CONTAINER = 60, 340  # more than "a", and than a list of one earlier result
+_AROUND = {"list": 20, "tuple": 20, "dict": 20, "set": 30, "iter": 120}
 _EMPTY_OPTIONS = 20  # less than any dict with content
 _LITTLE = {"0": 36, "1": 34, "2": 32, "3": 30}  # 0 and 1 are neutral to arithmetic, and 2 + 2 is 2 * 2
 _SAME = 10  # a number that another argument has, too: such a call does not notice that they are exchanged
@@ -301,9 +302,7 @@ def _size(expression: Expression) -> int:
     if isinstance(expression, Literal):
         return _literal_size(expression.text)
     if isinstance(expression, Collection):
-        if not expression.items:
-            return _EMPTY_CONTAINER
-        around = {"list": 20, "tuple": 20, "dict": 20, "set": 30, "iter": 120}.get(expression.kind, 100)
+        around = _AROUND.get(expression.kind, 100) + (0 if expression.items else _EMPTY_CONTAINER)
         return around + sum(_size(item) + 20 for item in expression.items)
     if isinstance(expression, Lambda):
         return 100 + _size(expression.body)
@@ -361,7 +360,7 @@ def _plainer_container(container: Collection) -> Iterator[Expression]:
     def of(kept: list[tuple[Expression, ...]]) -> Collection:
         return Collection(container.kind, tuple(part for entry in kept for part in entry))
 
-    if container.kind in ("iter", "set"):
+    if container.kind in ("iter", "set", "frozenset"):
         yield Collection("list", container.items)
     if container.kind in ("list", "tuple", "iter") and entries:
         texts = [item.text for item in container.items if isinstance(item, Literal) and item.text[0] in "'\""]
