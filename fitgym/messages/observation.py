@@ -47,6 +47,7 @@ from fitgym.testcase.expression import Collection, Expression, Literal, Name, Re
 
 __all__ = [
     "CAPTURED",
+    "FEW_FACTS",
     "NOT_RUN",
     "Observation",
     "ObservationKind",
@@ -65,7 +66,8 @@ CAPTURED: tuple[CapturedKind, ...] = get_args(CapturedKind)
 
 MAX_KEY = 24  # characters of a key in a path
 MAX_DEPTH = 3  # nesting of containers
-MAX_FACTS = 12  # facts per value
+MAX_FACTS = 48  # facts per value
+FEW_FACTS = 12  # facts per value that are worth checking, if none of them has changed
 _NONE_KNOWN: Mapping[int, int] = types.MappingProxyType({})
 MAX_WHOLE = 500  # characters of the source text of a result that is a text
 MAX_END = 40  # characters of the beginning and of the end of a long text
@@ -188,9 +190,10 @@ def agreement(observed: Sequence[Observed]) -> Observed | None:
 def describe(
     value: object, position: int, *, home: str = "", known: Mapping[int, int] = _NONE_KNOWN
 ) -> list[Observation]:
-    """Return the facts about `value` that a test can assert; at most 12, possibly none.
+    """Return the facts about `value` that a test can assert; at most 48, possibly none.
 
-    The most specific are first, and those about an attribute come before those about what its objects store.
+    The most specific are first, and those about an attribute come before those about what its objects store. The latter
+    are read only if there are fewer than 12.
 
     Args:
         value: the value that the statement returned.
@@ -201,10 +204,10 @@ def describe(
     """
     reader = _Reader(position, home, known)
     found = list(itertools.islice(reader.facts(value), MAX_FACTS))
-    if len(found) < MAX_FACTS and reader.is_cut:
+    if len(found) < FEW_FACTS and reader.is_cut:
         shallow = frozenset(found)
         deeper = _Reader(position, home, known, levels=2).facts(value)
-        found += itertools.islice((fact for fact in deeper if fact not in shallow), MAX_FACTS - len(found))
+        found += itertools.islice((fact for fact in deeper if fact not in shallow), FEW_FACTS - len(found))
     return found
 
 
@@ -359,7 +362,7 @@ class _Reader:
         else:
             keys = expression_of(list(value), self._home, 2) if is_dict else None
             if is_dict and len(value) > MAX_ITEMS and depth > 0:
-                for step, item in _content_first(_elements(value))[: MAX_FACTS - 1]:
+                for step, item in _content_first(_elements(value))[: FEW_FACTS - 1]:
                     yield from itertools.islice(self._facts(item, path + step, 0, 0), 1)
                 depth = 0
             if keys is not None and not has_float(keys):
@@ -391,7 +394,7 @@ class _Reader:
         self.is_cut = self.is_cut or levels <= 0
         if levels > 0:
             stores = list(stored_attributes(value))
-            for name, stored in stores if len(stores) <= MAX_FACTS else _content_first(stores):
+            for name, stored in stores if len(stores) <= FEW_FACTS else _content_first(stores):
                 yield f".{name}", stored, 1, levels - 1
 
     def _of_object(self, value: Any, path: str, depth: int, levels: int) -> Iterator[Observation]:
@@ -472,4 +475,6 @@ _PLAIN_ERRORS = (BaseException, KeyError, OSError, ImportError, AttributeError, 
 _BASES: tuple[Any, ...] = (list, tuple, dict, set, frozenset)
 _FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType)
 
-_LISTED: tuple[type, ...] = (collections.deque, range, type({}.keys()), type({}.values()), type({}.items()))
+_DICTS: tuple[Mapping[str, object], ...] = ({}, collections.OrderedDict())
+_VIEWS = tuple(type(view) for one in _DICTS for view in (one.keys(), one.values(), one.items()))
+_LISTED: tuple[type, ...] = (collections.deque, range, *_VIEWS)

@@ -6,7 +6,7 @@ from collections.abc import Collection as Container
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from fitgym.messages.observation import CAPTURED, Observation, Observed, agreement
+from fitgym.messages.observation import CAPTURED, FEW_FACTS, Observation, Observed, agreement
 from fitgym.subject.subject import Operation, Subject
 from fitgym.suite.finished_test import FinishedTest
 from fitgym.suite.kills import KillsOfTest, fewest
@@ -153,7 +153,8 @@ def assertions(
         chosen += [fact for fact in strong if fact.position in about][:1]
     if chosen and kills is not None and not kills.complete:
         given = _given(statements[-1], subject)
-        content = [fact for fact in _first(strong, len(strong)) if not _emptiness(fact, given) and fact not in chosen]
+        new = [fact for fact in _first(strong, len(strong)) if fact not in before and fact not in chosen]
+        content = [fact for fact in new if not _emptiness(fact, given)]
         chosen += content[: max(0, limit - len(chosen))]
     telling = kills is None and any(fact not in before for fact in strong)
     chosen = chosen or _first(strong, limit if telling else 1) or ([] if raised else weak[:1])
@@ -221,6 +222,11 @@ def candidates(
     for position, share in _ranked(statements, subject, raised):
         operation = subject.operations[statements[position].operation]
         facts = [fact for fact in observations if fact.position == position]
+        few, more = facts[:FEW_FACTS], facts[FEW_FACTS:]  # most attributes of a large object are defaults
+        if position not in statements[-1].refs:
+            facts = few
+        elif before:
+            facts = few + [fact for fact in more if fact not in before]
         if operation.operator in _ORDERS:
             facts = [_by_truth(fact) for fact in facts]
         if operation.operator == "__hash__":  # hashes of text differ between interpreters

@@ -160,6 +160,23 @@ def test_content_is_checked_as_well_if_only_a_few_mutants_were_tried() -> None:
     )
 
 
+def test_what_was_so_before_is_no_content_of_a_test_of_which_few_mutants_were_tried() -> None:
+    statements = [NEW_SHELF, NEW_BOOK, ADD_BOOK]
+    old, changed, other = (Observation(0, f".{name}", "equal", text(name)) for name in ("old", "changed", "other"))
+    few = KillsOfTest({old: {1}, changed: {1}}, complete=False)
+    assert assertions(statements, [old, changed, other], SUBJECT, before=[old, other], kills=few) == (changed,)
+    few = KillsOfTest({old: {1}}, complete=False)
+    assert assertions(statements, [old, other], SUBJECT, before=[old, other], kills=few) == (old,)
+
+
+def test_a_changed_attribute_is_checked_however_many_others_the_object_has() -> None:
+    facts = [Observation(0, f".a{i}", "equal", Literal("1")) for i in range(40)]
+    statements = [NEW_SHELF, NEW_BOOK, ADD_BOOK]
+    assert assertions(statements, facts, SUBJECT, before=facts[:-1]) == (facts[-1],)
+    known = assertions(statements, facts, SUBJECT, before=facts, kills=KillsOfTest({facts[-1]: {1}}))
+    assert known == (facts[0],), "of the others, only the first dozen"
+
+
 def test_of_the_elements_of_a_container_two_are_checked_unless_more_kill_mutants() -> None:
     facts = [Observation(0, f"['option_{i}']", "equal", Literal("1")) for i in range(4)]
     assert assertions([NEW_SHELF], facts, SUBJECT) == tuple(facts[:2])

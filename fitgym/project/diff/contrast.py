@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from fitgym.messages.observation import MAX_FACTS, Observation, Observed
+from fitgym.messages.observation import FEW_FACTS, Observation, Observed
 from fitgym.suite.text.expressions import expression_source
 from fitgym.suite.text.scope import Scope
 from fitgym.testcase.expression import Collection, Expression, Literal, Ref
@@ -98,7 +98,7 @@ def _of_values(old: Observed, new: Observed, position: int) -> Contrast | None:
     """Return the difference in the result of one statement."""
     then, now = _facts(old, position), _facts(new, position)
     lost = [fact for fact in then if not any(_agree(fact, other) for other in now)]
-    if len(now) >= MAX_FACTS:  # missing facts may only have been cut off
+    if len(now) >= FEW_FACTS:  # missing facts may only have been cut off
         lost = [fact for fact in lost if any(other.path == fact.path for other in now)]
     if not lost:
         return None
