@@ -87,8 +87,9 @@ def generate(
     budget
         60s (seconds, of which up to 40 % are for finishing), 20000x (executions of test cases) or 200g (generations),
         for all modules together (default: 60s for a module; 20s for each module of a project, divided by --jobs).
-        Finishing takes at most as long as the search, but at least 10 seconds plus the time of eight imports of the
-        subject are allowed. Tests that have not passed by then are dropped.
+        With x and g, finishing does at most as much work as the search, and ends after three times its time. At least
+        10 seconds plus the time of eight imports of the subject are allowed. Tests that have not passed by then are
+        dropped.
     seed
         With a budget in x or g, the same seed gives the same suite.
     output

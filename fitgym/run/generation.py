@@ -58,8 +58,9 @@ class Request:
             which up to 40 % are reserved. If this is too short for the suite to pass, finishing continues for up to 10
             s plus the time of eight imports of the subject; tests that have not passed by then are dropped. Mutants
             may run for 2 s after the budget; those that have not run count as survivors. With other
-            units, finishing may take as long as the search, at least the time above and at most 600 s. It counts its
-            attempts, so that the result does not depend on time; the record lists everything that was cut off.
+            units, finishing may do as much work as the search, so that the result does not depend on time. As a last
+            resort it ends after three times the time of the search, at least three times the time above and at most 600
+            s; the record lists everything that was cut off.
         output: folder for the suite; None writes no suite.
         json: file for the record; None writes no record.
         format: "pytest" or "unittest".

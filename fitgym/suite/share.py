@@ -1,4 +1,4 @@
-"""The time that finishing may take: as much as the search, within limits."""
+"""The work and the time that finishing may take: as much work as the search, within limits of time."""
 
 from __future__ import annotations
 
@@ -37,6 +37,12 @@ WORKING = 1.0
 With counted work, the deadline only ends finishing on a busy machine.
 """
 
+SPARE = 3.0
+"""How many times as long as the search finishing may take if its work is counted.
+
+The same work takes longer in finishing, because a batch has fewer test cases, and another program may take the processor.
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class Share:
@@ -69,7 +75,9 @@ class Share:
 
     @classmethod
     def of_search(cls, seconds: float, work: int, import_seconds: float) -> Share:
-        """Return limits as large as the cost of the search, at least `FLOOR_S` plus the imports.
+        """Return limits for as much work as that of the search, or what takes `FLOOR_S` plus the imports if that is more.
+
+        The deadline leaves `SPARE` times as much time, at most `MOST_S`: the same seed is to give the same suite.
 
         Args:
             seconds: wall time of the search.
@@ -77,7 +85,7 @@ class Share:
             import_seconds: wall time of one import of the subject.
         """
         least = _least_seconds(import_seconds)
-        total = min(MOST_S, max(least, seconds))
+        total = min(MOST_S, SPARE * max(least, seconds))
         now = time.monotonic()
         scoring = min(MOST_S, max(SCORING_S, seconds))
         checking = max(CHECKING * total, CHECKING_S + IMPORTS / 2 * import_seconds)
