@@ -212,6 +212,7 @@ def candidates(
         raised: the test ended with an exception.
         every: return all facts about each result, not only the best few.
     """
+    known = frozenset(before)
     last = subject.operations[statements[-1].operation]
     given = _given(statements[-1], subject)
     assigned = None if raised else _assigned(last)
@@ -223,10 +224,7 @@ def candidates(
         operation = subject.operations[statements[position].operation]
         facts = [fact for fact in observations if fact.position == position]
         few, more = facts[:FEW_FACTS], facts[FEW_FACTS:]  # most attributes of a large object are defaults
-        if position not in statements[-1].refs:
-            facts = few
-        elif before:
-            facts = few + [fact for fact in more if fact not in before]
+        facts = few + [fact for fact in more if position in statements[-1].refs and fact not in known]
         if operation.operator in _ORDERS:
             facts = [_by_truth(fact) for fact in facts]
         if operation.operator == "__hash__":  # hashes of text differ between interpreters
@@ -235,9 +233,9 @@ def candidates(
         telling.sort(key=lambda fact: _emptiness(fact, given))
         if position == statements[-1].receiver:
             telling.sort(key=lambda fact: not _is_within(fact, assigned))
-        if position in statements[-1].refs and (before or raised):
-            changed = [fact for fact in telling if (fact not in before and before) or _is_within(fact, assigned)]
-            unchanged += [fact for fact in telling if fact in before and fact not in changed]
+        if position in statements[-1].refs and (known or raised):
+            changed = [fact for fact in telling if (fact not in known and known) or _is_within(fact, assigned)]
+            unchanged += [fact for fact in telling if fact in known and fact not in changed]
             telling = changed
         strong += telling if every else telling[:share]
         rest = [fact for fact in facts if fact not in telling and fact not in unchanged]
