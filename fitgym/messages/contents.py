@@ -6,12 +6,13 @@ classes of the tables are read, so no code of the subject runs, unless one of th
 
 from __future__ import annotations
 
+import itertools
 import types
 from collections.abc import Callable, Container, Iterator, Mapping
 from typing import Any
 
 from fitgym.determinism.fleeting import is_fleeting_text
-from fitgym.messages.expressions import MAX_TEXT
+from fitgym.messages.expressions import MAX_ITEMS, MAX_TEXT
 from fitgym.messages.reflection import name_of
 from fitgym.testcase.expression import Name
 
@@ -26,15 +27,15 @@ def contents(value: object) -> Iterator[tuple[str, object]] | None:
     if type(value) is types.ModuleType:
         return iter([(".__name__", value.__name__)])
     name = _known_name(type(value), _PATHS)
-    return None if name is None else _read(value, _PATHS[name])
+    return None if name is None or _is_large(value) else _read(value, _PATHS[name])
 
 
-def elements(value: object) -> list[Any] | None:
-    """Return `list(value)` for a few containers of the standard library, None for other objects."""
+def elements(value: Any) -> tuple[list[Any], int] | None:
+    """Return the first items of a few containers of the standard library and their number, None for other objects."""
     if _known_name(type(value), _LISTED) is None:
         return None
     try:
-        return list(value)  # type: ignore[call-overload, no-any-return]
+        return list(itertools.islice(value, MAX_ITEMS + 1)), len(value)
     except BaseException:  # the type may be the subject itself, and may be out of fuel by now
         return None
 
@@ -48,6 +49,12 @@ def standard_text(value: object) -> str | None:
     except BaseException:  # the type may be the subject itself, and may be out of fuel by now
         return None
     return None if len(text) > MAX_TEXT or is_fleeting_text(text) else text
+
+
+def _is_large(value: Any) -> bool:
+    """Return whether an array or a table has so many items that a list of them takes long."""
+    size = getattr(value, "size", 0)
+    return type(size) is int and size > _MOST_ITEMS
 
 
 def _read(value: object, paths: Mapping[str, Callable[[Any], object]]) -> Iterator[tuple[str, object]]:
@@ -94,6 +101,8 @@ _PATHS: Mapping[Name, Mapping[str, Callable[[Any], object]]] = {
         "xml.etree.ElementTree:Element": (".tag", ".attrib", ".text", "[0]", "[1]"),
     }.items()
 }
+
+_MOST_ITEMS = 1000  # of an array or a table
 
 _LISTED = frozenset({Name("array", "array"), Name("sqlite3", "Row")})
 """Containers of C classes without an attribute that a test could read."""

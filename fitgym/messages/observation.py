@@ -302,8 +302,8 @@ class _Reader:
             yield from self._of_object(value, path, depth, levels)
         elif (text := standard_text(value)) is not None:
             yield self._fact(path, "text", Literal(f"{text!r}"))
-        elif (items := elements(value)) is not None:
-            yield self._of_elements(items, path, len(items))
+        elif (found := elements(value)) is not None:
+            yield self._of_elements(found[0], path, found[1])
         elif path and (same := self._known.get(id(value))) is not None:
             if same != self._position:
                 yield self._fact(path, "is", Ref(same))

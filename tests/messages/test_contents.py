@@ -115,6 +115,8 @@ def _value(expression: Any) -> object:
         (settings, {"v.sections()": ["a"]}),
         (lambda: json, {"v.__name__": "json"}),
         (lambda: types.ModuleType("made"), {"v.__name__": "made"}),
+        (lambda: array.array("i", range(100)), {"len(v)": 100}),
+        (lambda: np.zeros((2, 1000)), {"type(v)": "ndarray"}),
         (lambda: np.array([[1, 2], [3, 4]]), {"v.tolist()": [[1, 2], [3, 4]]}),
         (lambda: type("Made", (), {}), {"v.__name__": "Made"}),
     ],
