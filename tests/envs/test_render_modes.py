@@ -87,7 +87,7 @@ def test_the_episode_does_not_depend_on_the_mode(mode):
     assert walked(mode) == walked(None)
 
 
-@pytest.mark.parametrize("mode", ["rgb_array", "human"])
+@pytest.mark.parametrize("mode", every(2, ["rgb_array", "human"]))
 @pytest.mark.parametrize("name", every(2, ["fitgym/BranchCoverage-v0", "fitgym/Artificial-v0", "fitgym/Toy-v0"]))
 def test_environments_that_are_watched_are_as_strict_as_the_others(name, mode):
     options = {} if name in WITHOUT_SUBJECT else {"subject": TRIANGLE, "budget": "30g", "population": 6}

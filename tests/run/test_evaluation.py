@@ -16,6 +16,7 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.spaces import Discrete
+from nightly import nightly
 
 from fitgym.agents.base import make
 from fitgym.cli import main
@@ -41,6 +42,7 @@ def test_the_same_cell_gives_the_same_row_in_any_process() -> None:
     assert together == sorted(alone, key=lambda row: str(row.setting))
 
 
+@nightly
 def test_actions_with_populations_of_their_own_give_another_run() -> None:
     options: dict[str, Any] = {"budget": "45g", "seeds": [0], "actions": "singles"}
     shared, own = (

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nightly import nightly
 
 import fitgym
 from fitgym.errors import InputError, SubjectError
@@ -39,6 +40,7 @@ def test_every_reward_comes_again_and_the_suite_passes(recorded: Recorded) -> No
     assert found.steps == record["steps"] > 1 and found.tests == record["tests"] > 0
 
 
+@nightly
 def test_a_run_with_another_search_and_another_secondary_objective_is_replayed_too(tmp_path: Path) -> None:
     options: dict[str, Any] = {"goal": "coverage", "agent": "fixed:branch+line", "smart": True, "budget": "300x"}
     run = fitgym.generate("html", search="adynamosa", secondary="performance", output=tmp_path, **options)
@@ -47,6 +49,7 @@ def test_a_run_with_another_search_and_another_secondary_objective_is_replayed_t
     assert replay(run.record, suite=tmp_path).differences == ()
 
 
+@nightly
 def test_actions_with_populations_of_their_own_are_replayed_too(tmp_path: Path) -> None:
     options: dict[str, Any] = {
         "agent": "uniform",

@@ -9,6 +9,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from nightly import nightly
 from ruff_accepts import assert_ruff_accepts
 
 from fitgym.run.generation import generate
@@ -148,7 +149,7 @@ SOURCE = '''
     ("dialect", "expected"),
     [
         ("pytest", 'monkeypatch.setattr("sys.argv", ["greet"'),
-        ("unittest", 'self.enterContext(unittest.mock.patch("sys.argv", ["greet"'),
+        pytest.param("unittest", 'self.enterContext(unittest.mock.patch("sys.argv", ["greet"', marks=nightly),
     ],
 )
 def test_a_test_has_a_command_line_of_its_own(dialect: str, expected: str, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from nightly import nightly
 from ruff_accepts import assert_ruff_accepts
 
 from fitgym.run.generation import generate
@@ -86,7 +87,7 @@ SOURCE = """
 """
 
 
-@pytest.mark.parametrize("dialect", ["pytest", "unittest"])
+@pytest.mark.parametrize("dialect", ["pytest", pytest.param("unittest", marks=nightly)])
 def test_what_depends_on_the_time_is_checked_at_a_fixed_time(dialect: str, tmp_path: Path) -> None:
     (tmp_path / "orders.py").write_text(textwrap.dedent(SOURCE))
     run = generate(str(tmp_path / "orders.py"), budget="3000x", output=tmp_path / "tests", format=dialect, seed=1)

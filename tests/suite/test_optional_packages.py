@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from nightly import nightly
 from ruff_accepts import assert_ruff_accepts
 
 import fitgym
@@ -272,7 +273,7 @@ def test_a_run_tells_what_it_imported_and_what_a_test_asked_for(tmp_path: Path) 
     run.close()
 
 
-@pytest.mark.parametrize("style", ["pytest", "unittest"])
+@pytest.mark.parametrize("style", ["pytest", pytest.param("unittest", marks=nightly)])
 def test_a_generated_suite_is_skipped_as_a_whole_without_a_package_that_all_tests_need(
     tmp_path: Path, style: str
 ) -> None:
@@ -308,7 +309,7 @@ def test_new_tests_of_an_existing_file_ask_for_their_package_themselves(tmp_path
     assert '    pytest.importorskip("fancy")' in text.splitlines()
 
 
-@pytest.mark.parametrize("style", ["pytest", "unittest"])
+@pytest.mark.parametrize("style", ["pytest", pytest.param("unittest", marks=nightly)])
 def test_a_file_that_is_skipped_without_a_package_imports_it_afterwards(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, style: str
 ) -> None:
@@ -331,7 +332,7 @@ def test_a_file_that_is_skipped_without_a_package_imports_it_afterwards(
         assert_ruff_accepts(file, rules)
 
 
-@pytest.mark.parametrize("style", ["pytest", "unittest"])
+@pytest.mark.parametrize("style", ["pytest", pytest.param("unittest", marks=nightly)])
 def test_a_generated_suite_passes_with_and_without_an_optional_package(tmp_path: Path, style: str) -> None:
     site = tmp_path / "site"
     site.mkdir()
