@@ -54,6 +54,7 @@ def of_toy(folder: Path, **options: Any) -> Training:
     return Training.of("ppo:n_steps=16,batch_size=16", env="fitgym/Toy-v0", horizon=8, **given)
 
 
+@nightly
 def test_the_same_seed_gives_the_same_agent_here_and_on_the_cluster(cluster: Any, tmp_path: Path) -> None:
     here = train(of_toy(tmp_path / "here"))
     there = train(of_toy(tmp_path / "there", executor="ray", address=cluster.address))
@@ -108,6 +109,7 @@ def test_rows_of_an_evaluation_are_those_of_this_machine(
     assert [row.record for row in sorted(there, key=order)] == [row.record for row in here]
 
 
+@nightly
 def test_what_an_environment_raises_is_raised_here(cluster: Any) -> None:
     with Rollouts(MAKERS, cluster.address) as env:
         env.reset()
@@ -154,6 +156,7 @@ def kill(actor: Any) -> None:
             ray.get(actor.about.remote())
 
 
+@nightly
 def test_a_lost_environment_has_its_episode_truncated_and_begins_another_one(
     cluster: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

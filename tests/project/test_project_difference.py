@@ -76,6 +76,7 @@ def test_a_boundary_is_shown_by_the_call_on_it(tmp_path: Path) -> None:
     assert only.code[-1].endswith(", 1)") and len(only.code) == 1
 
 
+@nightly
 def test_another_exception_and_another_message_are_differences(tmp_path: Path) -> None:
     for number, (new, now) in enumerate(
         [("LookupError", "LookupError: share"), ("ValueError", "ValueError: at least")]

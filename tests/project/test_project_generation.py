@@ -167,6 +167,7 @@ def test_a_module_that_kills_its_process_harms_no_other(root: Path, monkeypatch:
     assert outcomes["shop.till"].path is not None
 
 
+@nightly
 def test_a_budget_that_is_too_small_for_all_modules_is_for_the_outer_ones_first(root: Path) -> None:
     outcomes = generate_project(request(root, "2x"))
     assert [name for name, outcome in outcomes.items() if outcome.postponed] == ["shop.stock.shelf"]

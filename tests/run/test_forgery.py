@@ -150,6 +150,7 @@ def unnoticed(record: dict[str, Any], paths: list[Path_], folder: Path) -> list[
     return [path for path in paths if verdict(forged(record, path), folder).valid]
 
 
+@nightly
 def test_true_records_are_valid_and_nothing_else_is_unchecked(
     generated: dict[str, Any], studied: dict[str, Any], folder: Path
 ) -> None:

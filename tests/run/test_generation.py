@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from nightly import nightly
+from nightly import every, nightly
 
 import fitgym
 from fitgym.engine import Engine
@@ -45,7 +45,7 @@ def branches_by_coverage(file, source, folder):
     return totals["covered_branches"], totals["num_branches"]
 
 
-@pytest.mark.parametrize("goal", ["coverage", "exceptions", "tests"])
+@pytest.mark.parametrize("goal", every(3, ["coverage", "exceptions", "tests"]))
 def test_within_a_time_limit_the_worker_starts_once(goal, monkeypatch, tmp_path):
     started = []
     start = Zygote.__init__
@@ -282,6 +282,7 @@ def test_what_there_is_no_time_to_observe_is_dropped_and_listed(searched):
     assert searched.deadline is None
 
 
+@nightly
 def test_in_a_hurry_a_suite_is_longer_but_has_passed_in_both_orders(searched, tmp_path):
     finished = finish(
         searched, ["branch"], filing=Filing.of(tmp_path / "test_triangle.py"), deadline=Deadline(soft=0.0)

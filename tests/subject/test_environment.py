@@ -10,6 +10,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from nightly import nightly
 from ruff_accepts import assert_ruff_accepts
 
 from fitgym.run.generation import generate
@@ -112,7 +113,9 @@ SOURCE = """
     ("dialect", "expected"),
     [
         ("pytest", 'monkeypatch.setenv("SHOP_LANG", "de")'),
-        ("unittest", 'self.enterContext(unittest.mock.patch.dict("os.environ", {"SHOP_LANG": "de"}))'),
+        pytest.param(
+            "unittest", 'self.enterContext(unittest.mock.patch.dict("os.environ", {"SHOP_LANG": "de"}))', marks=nightly
+        ),
     ],
 )
 def test_a_test_sets_a_variable_for_itself(dialect: str, expected: str, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from nightly import nightly
 from ruff_accepts import assert_ruff_accepts
 
 from fitgym.run.generation import generate
@@ -58,7 +59,7 @@ SOURCE = """
     ("dialect", "expected"),
     [
         ("pytest", 'monkeypatch.setattr("sys.stdin", io.StringIO("yes'),
-        ("unittest", 'self.enterContext(unittest.mock.patch("sys.stdin", io.StringIO("yes'),
+        pytest.param("unittest", 'self.enterContext(unittest.mock.patch("sys.stdin", io.StringIO("yes', marks=nightly),
     ],
 )
 def test_a_test_brings_its_own(dialect: str, expected: str, tmp_path: Path) -> None:

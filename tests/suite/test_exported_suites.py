@@ -28,7 +28,7 @@ MODULES = {
 }
 
 
-@pytest.mark.parametrize("module", every(5, MODULES, 1))
+@pytest.mark.parametrize("module", every(9, MODULES, 1))
 def test_a_suite_of_a_real_module_could_be_committed(module: str, tmp_path: Path) -> None:
     dialect = "unittest" if list(MODULES).index(module) % 2 else "pytest"
     run = generate(module, goal=MODULES[module], budget="300x", population=10, output=tmp_path, format=dialect)

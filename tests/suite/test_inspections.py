@@ -7,6 +7,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from nightly import every
 
 from fitgym.run.generation import generate
 
@@ -119,14 +120,14 @@ def suite_for(source: str, folder: Path) -> str:
     return generate(str(folder / "subject_module.py"), budget="300x", seed=1, goal="coverage").source
 
 
-@pytest.mark.parametrize("case", SHOWN)
+@pytest.mark.parametrize("case", every(2, SHOWN))
 def test_a_call_shows_the_change(case: str, tmp_path: Path) -> None:
     source, expected = SHOWN[case]
     suite = suite_for(source, tmp_path)
     assert re.search(expected, suite), suite
 
 
-@pytest.mark.parametrize("case", UNCHANGED)
+@pytest.mark.parametrize("case", every(2, UNCHANGED))
 def test_no_call_is_added_without_need(case: str, tmp_path: Path) -> None:
     source, expected = UNCHANGED[case]
     suite = suite_for(source, tmp_path)

@@ -657,7 +657,10 @@ HANGING = [
 ]
 
 
-@pytest.mark.parametrize(("name", "body", "why"), HANGING, ids=[row[0] for row in HANGING])
+@pytest.mark.parametrize(
+    ("name", "body", "why"),
+    [pytest.param(*row, id=row[0], marks=nightly if at else ()) for at, row in enumerate(HANGING)],
+)
 def test_what_hangs_is_not_waited_for_until_the_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, body: str, why: str
 ) -> None:
