@@ -24,8 +24,9 @@ def contents(value: object) -> Iterator[tuple[str, object]] | None:
 
     A path is Python source such as `.getvalue()`. What cannot be read, as the text of a closed file, is left out.
     """
-    if type(value) is types.ModuleType:
-        return iter([(".__name__", value.__name__)])
+    if type(value) is types.ModuleType:  # not by its attribute: a module may have a `__getattr__`
+        kept = types.ModuleType.__getattribute__(value, "__dict__")
+        return iter([(".__name__", kept["__name__"])] if "__name__" in kept else [])
     name = _known_name(type(value), _PATHS)
     return None if name is None or _is_large(value) else _read(value, _PATHS[name])
 

@@ -37,6 +37,12 @@ def closed() -> io.StringIO:
     return file
 
 
+def nameless() -> types.ModuleType:
+    module = types.ModuleType("made")
+    del module.__name__
+    return module
+
+
 def tree() -> ElementTree.Element:
     return ElementTree.fromstring("<a x='1'><b>text</b></a>")
 
@@ -115,6 +121,7 @@ def _value(expression: Any) -> object:
         (settings, {"v.sections()": ["a"]}),
         (lambda: json, {"v.__name__": "json"}),
         (lambda: types.ModuleType("made"), {"v.__name__": "made"}),
+        (nameless, {}),
         (lambda: array.array("i", range(100)), {"len(v)": 100}),
         (lambda: np.zeros((2, 1000)), {"type(v)": "ndarray"}),
         (lambda: np.array([[1, 2], [3, 4]]), {"v.tolist()": [[1, 2], [3, 4]]}),
