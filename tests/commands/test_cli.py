@@ -287,6 +287,7 @@ def test_list_without_more_is_the_way_to_everything(tmp_path):
         pytest.param("mosa", "mosa:population=50,crossover=0.75,", marks=nightly),
     ],
 )
+@nightly
 def test_list_shows_options_with_their_defaults_as_they_are_typed(tmp_path, capsys, search, beginning):
     _, out, _ = inside(capsys, "list", "search", search)
     assert out.startswith(beginning)

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nightly import every
+from nightly import every, nightly
 from numpy.typing import NDArray
 
 from fitgym.engine import Engine
@@ -100,6 +100,7 @@ def test_the_features_before_told_the_last_action() -> None:
 
 
 @pytest.mark.parametrize("goal", every(4, GOALS))
+@nightly
 def test_every_feature_varies_on_some_subject(goal: str) -> None:
     flat: set[str] = set()
     seen = []

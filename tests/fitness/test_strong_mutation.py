@@ -271,6 +271,7 @@ def verdicts_on_mutated_files(path, suite, step=1):
 
 
 @pytest.mark.parametrize("step", [8, pytest.param(1, marks=nightly)])
+@nightly
 def test_the_record_says_what_the_suite_of_a_random_program_kills(tmp_path, step):
     path = tmp_path / "random3.py"
     path.write_text(random_program(3) + IMPORTED)  # a program of which no mutant takes more than a moment

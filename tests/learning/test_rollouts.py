@@ -96,6 +96,7 @@ def test_a_learner_can_be_a_task_of_the_cluster_itself(cluster: Any, tmp_path: P
     assert found.episodes == train(of_toy(tmp_path / "here", envs=1)).episodes and len(found.episodes) == 12
 
 
+@nightly
 def test_rows_of_an_evaluation_are_those_of_this_machine(
     cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

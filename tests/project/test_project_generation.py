@@ -122,6 +122,7 @@ def test_a_second_run_changes_nothing_whatever_the_budget(tested: Path) -> None:
     assert files(tested) == before
 
 
+@nightly
 def test_only_what_changed_is_searched_again(tested: Path) -> None:
     before = files(tested)
     (tested / "src" / "shop" / "till.py").write_text(TILL.replace("paid - price", "paid - price - 1"))

@@ -78,6 +78,7 @@ def run(*arguments: str) -> int:
     return int(str(ended.value.code))
 
 
+@nightly
 def test_unchanged_code_passes(root: Path) -> None:
     found = check(find(str(root)), files(root))
     assert found.failures == () and found.passed >= 4 and found.edited == 0

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from nightly import nightly
 
 from fitgym.cli import main
 from fitgym.project.layout import find
@@ -115,6 +116,7 @@ def test_a_file_of_redundant_tests_only_is_deleted(project: Callable[..., Path])
     assert removed(root).removed and not generated(root).exists()
 
 
+@nightly
 def test_update_says_which_tests_it_removed(project: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
     root = project(MEMBER + GUEST + NEGATIVE + OTHER_MEMBER)
     with pytest.raises(SystemExit):

@@ -350,6 +350,7 @@ def hanging(tmp_path):
     return path
 
 
+@nightly
 def test_a_module_that_hangs_on_half_of_its_inputs_gives_tests_for_the_other_half(hanging, tmp_path):
     run = generate_request(Request.of(str(hanging), goal="coverage", budget="300x", output=tmp_path / "out"))
     assert run.record["executions"] >= 300

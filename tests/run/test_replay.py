@@ -67,6 +67,7 @@ def test_actions_with_populations_of_their_own_are_replayed_too(tmp_path: Path) 
     ).differences  # which makes it another run
 
 
+@nightly
 def test_an_agent_that_is_fixed_is_replayed_too(tmp_path: Path) -> None:
     run = fitgym.generate("html", goal="coverage", agent="fixed:branch+line+output", budget="6g", output=tmp_path)
     assert replay(run.record).differences == ()

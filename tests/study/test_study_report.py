@@ -14,6 +14,7 @@ from xml.etree import ElementTree
 
 import numpy as np
 import pytest
+from nightly import nightly
 
 from fitgym.study.analysis import Analysis
 from fitgym.study.figures import figures
@@ -385,6 +386,7 @@ def test_the_methods_say_what_the_plan_says() -> None:
 # ----------------------------------------------------------------------------------------------------------- files
 
 
+@nightly
 def test_the_same_records_give_the_same_bytes(study: Path, tmp_path: Path) -> None:
     again = {file.relative_to(tmp_path): file.read_bytes() for file in written(study, tmp_path)}
     assert again == {name: (study / name).read_bytes() for name in again}

@@ -152,6 +152,7 @@ SOURCE = '''
         pytest.param("unittest", 'self.enterContext(unittest.mock.patch("sys.argv", ["greet"', marks=nightly),
     ],
 )
+@nightly
 def test_a_test_has_a_command_line_of_its_own(dialect: str, expected: str, tmp_path: Path) -> None:
     (tmp_path / "greet.py").write_text(textwrap.dedent(SOURCE))
     run = generate(str(tmp_path / "greet.py"), budget="3000x", output=tmp_path / "tests", format=dialect)

@@ -294,6 +294,7 @@ def test_a_generated_suite_is_skipped_as_a_whole_without_a_package_that_all_test
     assert "1 skipped" in subprocess.run(command, env=environment, capture_output=True, text=True).stdout
 
 
+@nightly
 def test_new_tests_of_an_existing_file_ask_for_their_package_themselves(tmp_path: Path) -> None:
     site, output = tmp_path / "site", tmp_path / "out"
     site.mkdir()
