@@ -6,9 +6,10 @@ classes of the tables are read, so no code of the subject runs, unless one of th
 
 from __future__ import annotations
 
+import functools
 import itertools
 import types
-from collections.abc import Callable, Container, Iterator, Mapping
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from typing import Any
 
 from fitgym.determinism.fleeting import is_fleeting_text
@@ -16,7 +17,7 @@ from fitgym.messages.expressions import MAX_ITEMS, MAX_TEXT
 from fitgym.messages.reflection import name_of
 from fitgym.testcase.expression import Name
 
-__all__ = ["contents", "elements", "standard_text"]
+__all__ = ["contents", "elements", "following", "standard_text"]
 
 
 def contents(value: object) -> Iterator[tuple[str, object]] | None:
@@ -58,10 +59,17 @@ def _is_large(value: Any) -> bool:
     return type(size) is int and size > _MOST_ITEMS
 
 
-def _read(value: object, paths: Mapping[str, Callable[[Any], object]]) -> Iterator[tuple[str, object]]:
-    for path, follow in paths.items():
+@functools.lru_cache(maxsize=4096)
+def following(path: str) -> Callable[[Any], Any]:
+    """Compile a path such as `.name[0]` to a function from a result to the observed value."""
+    found: Callable[[Any], Any] = eval(f"lambda value: value{path}", {"__builtins__": {}})
+    return found
+
+
+def _read(value: object, paths: Sequence[str]) -> Iterator[tuple[str, object]]:
+    for path in paths:
         try:
-            found = follow(value)
+            found = following(path)(value)
         except BaseException:  # a closed file; or the type is the subject itself, and out of fuel by now
             continue
         yield path, found
@@ -75,13 +83,8 @@ def _known_name(cls: type, names: Container[Name]) -> Name | None:
     return name if name in names else None
 
 
-def _following(path: str) -> Callable[[Any], object]:
-    found: Callable[[Any], object] = eval(f"lambda value: value{path}", {"__builtins__": {}})
-    return found
-
-
-_PATHS: Mapping[Name, Mapping[str, Callable[[Any], object]]] = {
-    Name(*name.split(":")): {path: _following(path) for path in paths}
+_PATHS: Mapping[Name, tuple[str, ...]] = {
+    Name(*name.split(":")): paths
     for name, paths in {
         "click.testing:Result": (".exit_code", ".output"),
         "functools:partial": (".func", ".args", ".keywords"),

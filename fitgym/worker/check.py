@@ -12,7 +12,6 @@ the journal must mark it as running. A check that raises does not hold, because 
 
 from __future__ import annotations
 
-import functools
 import math
 import re
 import sys
@@ -20,6 +19,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 from fitgym.messages.captured import Captured
+from fitgym.messages.contents import following
 from fitgym.messages.observation import CAPTURED
 from fitgym.messages.protocol import WireExpression
 from fitgym.worker.steps import Results, Step, maker
@@ -43,7 +43,7 @@ def check(fact: WireFact) -> Check:
         SyntaxError: the path cannot be parsed.
     """
     position, path, kind, expression = fact
-    follow = _follow(path) if path else None
+    follow = following(path) if path else None
     expected = maker(expression)
     holds = _FORMS[kind]
 
@@ -155,13 +155,6 @@ def _is_number(value: object) -> bool:
 
 def _all_near(actual: Any, expected: dict[Any, Any]) -> bool:
     return all(actual[key] == Approx(value) for key, value in expected.items())
-
-
-@functools.lru_cache(maxsize=4096)
-def _follow(path: str) -> Callable[[Any], Any]:
-    """Compile a path such as `.name[0]` to a function from a result to the observed value."""
-    found: Callable[[Any], Any] = eval(f"lambda value: value{path}", {"__builtins__": {}})
-    return found
 
 
 def _equal(value: Any, expected: Step, results: Results) -> bool:
